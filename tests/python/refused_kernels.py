@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 import adc
 
 X = adc.buffer[adc.f64, 1, adc.diff]
@@ -54,9 +56,9 @@ def float_and_integer(x: X, n: adc.i32):
 
 
 @adc.kernel
-def truth(x: X, n: adc.i32):
-    if n:  # refused `n`: a condition is a bool, not i32: 'a != 0'
-        x[0] = 1.0
+def truth(x: X, q: adc.i32):
+    both = q and x[0] > 1.0  # refused `q`: a condition is a bool, not i32: 'a != 0'
+    x[0] = 1.0 if both else 2.0
 
 
 @adc.kernel
@@ -208,8 +210,37 @@ def dictionary(x: X):
 @adc.kernel
 def vector_component(p: adc.buffer[adc.vec[adc.f64, 3], 1]):
     v = p[0]
-    v.x = 1.0  # refused `v.x`: a component cannot be assigned: adc.vec3(1.0, v.y, v.z)
+    p[0].x = v.x  # refused `p[0].x`: a component is assigned of a variable alone: v = p[i]; v.x = 1.0; p[i] = v
+
+
+@adc.kernel
+def one_vector(p: adc.buffer[adc.vec[adc.f64, 3], 1]):
+    v = p[0]
+    w = v  # refused `v`: would be one vector in Python: w = +v
+    w.x = 1.0
+    p[0] = w
+
+
+@adc.kernel
+def vector_of_a_tuple(p: adc.buffer[adc.vec[adc.f64, 3], 1]):
+    pair = p[0], 1.0
+    v = pair[0]  # refused `pair[0]`: would be one vector in Python: copy it
+    v.x = 1.0
     p[0] = v
+
+
+@adc.kernel
+def vector_of_a_loop(p: adc.buffer[adc.vec[adc.f64, 3], 1]):
+    for _, v in enumerate((p[0], p[1])):  # refused `v`: would be one vector with another name: w = +v
+        v.x = 1.0
+        p[2] = v
+
+
+@adc.kernel
+def computed_in_matrix(p: adc.buffer[adc.mat[adc.f64, 2, 2], 1], n: adc.i32):
+    m = p[0]
+    m[n, 0] = 1.0  # refused `m[n, 0]`: at an index that is computed: adc.array
+    p[0] = m
 
 
 @adc.kernel
@@ -234,7 +265,7 @@ def cannot_hold_a_power(x: X):
 
 @adc.kernel
 def compared(x: X):
-    x[0] = 1.0 if x[1] in (1.0, 2.0) else 2.0  # refused `(1.0, 2.0)`: is several values
+    x[0] = 1.0 if x[1] in x else 2.0  # refused `x`: 'in' takes a tuple
 
 
 @adc.kernel
@@ -247,7 +278,7 @@ def tries(x: X):
 
 @adc.kernel
 def comprehension(x: X):
-    x[0] = sum([x[i] for i in range(3)])  # refused `sum([x[i] for i in range(3)])`: cannot be called: write a loop
+    x[0] = sum([x[i] for i in range(3)])  # refused `[x[i] for i in range(3)]`: a list cannot stand in a kernel: write a loop
 
 
 @adc.kernel
@@ -285,13 +316,13 @@ def umlauts(x: X):
 @adc.kernel
 def added_component(p: adc.buffer[adc.vec[adc.f64, 3], 1]):
     v = p[0]
-    v[0] += 1.0  # refused `v[0]`: a component cannot be assigned
+    v[3] += 1.0  # refused `v[3]`: there is no component 3 of 3
     p[0] = v
 
 
 @adc.kernel
 def added_to_shape(p: adc.buffer[adc.vec[adc.f64, 3], 1]):
-    p.shape += 1  # refused `p.shape`: a component cannot be assigned
+    p.shape += 1  # refused `p.shape`: cannot be assigned
 
 
 @adc.kernel
@@ -301,8 +332,10 @@ def constant_written(x: X):
 
 @adc.kernel
 def several_named(x: X):
-    v = x[0], x[1]  # refused `x[0], x[1]`: would stand for several values: unpack them
-    x[0] = v[0]
+    pair = x[0], x[1]
+    for _ in range(3):
+        pair = x[2], x[3]  # refused `pair`: is a tuple before the loop: name its values
+    x[0] = pair[0]
 
 
 @adc.kernel
@@ -379,3 +412,54 @@ def huge_shift(x: X):
 @adc.kernel
 def wide_shift(x: X, n: adc.i32):
     x[0] = adc.f64(n >> 32)  # refused `n >> 32`: is shifted by 32: shift by 0 to 31
+
+
+@adc.kernel
+def else_of_a_loop(x: X):
+    for i in range(3):
+        x[i] = 1.0
+    else:
+        x[0] = 2.0  # refused `x[0] = 2.0`: 'else' of a loop: set a variable
+
+
+@adc.kernel
+def matches(x: X, n: adc.i32):
+    match n:  # refused `match n`: 'match' cannot stand in a kernel: if and elif
+        case 0:
+            x[0] = 1.0
+
+
+@adc.kernel
+def unsigned_range(x: X, n: adc.u64):
+    for i in range(n):  # refused `range(n)`: its bounds are u64: range(adc.i64(n))
+        x[i] = 1.0
+
+
+@adc.kernel
+def long_sequence(x: X):
+    for i in enumerate(range(1000)):  # refused `enumerate(range(1000))`: a loop over more than 64 elements: pass a buffer
+        x[0] = 1.0
+
+
+@adc.kernel
+def left_nest(x: X, n: adc.i32):
+    for i, j in adc.serial(n, 3):
+        if i == j:
+            continue
+        if x[i] > 1.0:
+            break  # refused `break`: cannot end several loops of adc.serial: loops over range
+        x[i] = 1.0
+
+
+@adc.kernel
+def a_count_in_f32(y: F, n: adc.i32):
+    count = 0
+    for i in range(n):
+        if y[i] > 0.0:
+            count += 1
+    y[0] = y[0] / count  # refused `y[0] / count`: f32 beside i32: adc.f32(count)
+
+
+@adc.kernel
+def of_numpy(x: X):
+    x[0] = np.maximum(x[1], 0.0)  # refused `np.maximum(x[1], 0.0)`: cannot be called: of NumPy there are

@@ -15,6 +15,7 @@ np = skip_without("numpy")
 
 import adc  # noqa: E402
 import adrt  # noqa: E402
+import natural_kernels as natural  # noqa: E402
 import refused_kernels  # noqa: E402
 from kernel_support import agree  # noqa: E402
 
@@ -448,6 +449,53 @@ class Constructs(unittest.TestCase):
         draws.python(seed=2**40 + 3, **wanted)
         for name in got:
             np.testing.assert_array_equal(got[name], wanted[name])
+
+
+class Natural(unittest.TestCase):
+    """natural_kernels.py: values, forward mode and gradient against the same functions run by Python."""
+
+    def test_literals(self):
+        agree(self, natural.literals, x=np.linspace(0.3, 1.7, 12), y=np.zeros(12), single=1.0)
+
+    def test_literals_of_other_types(self):
+        given = {"h": np.array([0.5, 1.5, 2.5, 4], "e"), "s": np.array([0.5, 1.5, 2.5, 4], "f"), "w": np.array([1, -2, 2**40, 4]),
+                 "u": np.array([1, 2, 3000000000, 4], "u4")}
+        got = {name: value.copy() for name, value in given.items()}
+        natural.other_literals(**got)
+        self.assertEqual(got["h"].tolist(), [2.5, 2.0, 5.5, 8.5])
+        self.assertEqual(got["s"].tolist(), [1.75, 5.25, 12.5, 20.0])
+        self.assertEqual(got["w"].tolist(), [343 + 57, 343 - 114, 343 + 57 * 2**40 + 5 * 2**40, 343 + 57 * 4 + 20])
+        self.assertEqual(got["u"].tolist(), [5, 8, 3 * 3000000000 % 2**32, 12])
+
+    def test_sequences(self):
+        agree(self, natural.sequences, x=numbers(9), y=np.zeros(9))
+        agree(self, natural.over_tasks, x=numbers(5), y=np.zeros(5))
+        agree(self, natural.serial_inside, x=numbers(6), y=np.zeros(6), n=5)
+        agree(self, natural.small_ranges, x=numbers(4), y=np.zeros(4), a=5, b=2**32 - 1, c=7, d=-2)
+        agree(self, natural.small_ranges, x=numbers(4), y=np.zeros(4), a=255, b=2**31 + 1, c=0, d=3)
+
+    def test_references(self):
+        agree(self, natural.by_reference, x=numbers(9), y=np.zeros(9))
+        self.assertNotIn("@rotate", natural.by_reference.ir)
+
+    def test_components(self):
+        agree(self, natural.components, p=numbers(9, 3), q=np.zeros((9, 3)), y=np.zeros(9))
+        a = np.array([[7, -7], [-7, 8], [0, -1], [-9, 5]], "i")
+        b = np.array([[2, 2], [-2, 3], [5, -4], [4, -5]], "i")
+        agree(self, natural.remainders, a=a, b=b, c=np.zeros((4, 6), "i"))
+
+    def test_ordinary(self):
+        agree(self, natural.ordinary, x=numbers(6), y=np.zeros(6))
+        agree(self, natural.closures, x=numbers(6), y=np.zeros(6))
+
+    def test_vectors_on_the_host(self):
+        """Operators make new vectors, and functions of kernels get vectors of their own."""
+        v = w = adc.vec3(1.0, 2.0, 3.0)
+        w += adc.vec3(1.0)
+        w *= 2
+        self.assertEqual((v, w, +v is v), (adc.vec3(1.0, 2.0, 3.0), adc.vec3(4.0, 6.0, 8.0), False))
+        self.assertEqual(natural.stretched(v, 2.0), adc.vec3(1.0, 4.0, 1.0))
+        self.assertEqual(v.y, 2.0)
 
 
 class Refusals(unittest.TestCase):

@@ -29,7 +29,13 @@ class Writer:
         self.lines.append("    " * self.depth + text)
 
     def real(self, depth=0):
-        choice = self.random.randrange(10 if depth < 3 else 3)
+        choice = self.random.randrange(13 if depth < 3 else 3)
+        if choice == 10:
+            return f"({self.random.randint(-2, 3)} if {self.test(depth + 1)} else {self.random.choice(('0', '1.5', '2'))})"
+        if choice == 11:
+            return f"(0.5, 1, -2.25)[{self.whole(depth + 1)} % 3]"
+        if choice == 12:
+            return f"parts({self.real(depth + 1)}, (2, {self.real(depth + 1)}))[{self.random.randint(0, 1)}]"
         if choice == 0:
             return f"{self.random.uniform(-3, 3):.3f}"
         if choice == 1 or depth >= 3:
@@ -119,7 +125,8 @@ class Writer:
     def count(self, depth):
         index = f"t{len(self.indices)}"
         bounds = self.random.choice(("4", "1, 5", "5, 0, -1", "7, -2, -3", "0, 9, 4", "k % 5", "m % 3, 4", "k % 4, -1, -1"))
-        self.line(f"for {index} in range({bounds}):")
+        kinds = ("adc.serial(k % 4)", "(k, 2, m)", "adc.unroll((3, -1))", "reversed(range(m % 4))")
+        self.line(f"for {index} in {self.random.choice((f'range({bounds})', *kinds) if self.random.random() < 0.5 else (f'range({bounds})',))}:")
         self.loops += 1
         self.indices.append(index)
         self.block(depth)
@@ -151,6 +158,13 @@ def bound(v, most):
     if v < -most:
         return -most
     return v
+
+
+@adc.function
+def parts(v, pair):
+    if v > 1.0:
+        return 1, v
+    return pair
 """
 
 

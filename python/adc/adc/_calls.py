@@ -9,7 +9,7 @@ import math
 from . import _host as host
 from . import _types as types
 from ._expressions import Expressions, known
-from ._values import WEAK_FLOAT, WEAK_INT, Buffer, LocalArray, Static, Value
+from ._values import WEAK_FLOAT, WEAK_INT, Buffer, LocalArray, Several, Static, Value
 
 # Functions of floats, by Python's function: the operation, and how many operands.
 FLOATS = {math.sqrt: ("sqrt", 1), math.sin: ("sin", 1), math.cos: ("cos", 1), math.tan: ("tan", 1), math.asin: ("asin", 1),
@@ -32,8 +32,26 @@ MADE_VECTORS = {host.vec2: 2, host.vec3: 3, host.vec4: 4}
 MADE_MATRICES = {host.mat2: 2, host.mat3: 3, host.mat4: 4}
 LOOPS = {host.parallel: "adc.parallel", host.serial: "adc.serial", host.unroll: "adc.unroll", host.checkpoint: "adc.checkpoint",
          builtins.range: "range"}
-REMEDIES = {builtins.float: "write adc.f32(a) or adc.f64(a)", builtins.sum: "write a loop", builtins.divmod: "write a // b and a % b",
-            builtins.enumerate: "write for i in range(n)", builtins.zip: "write for i in range(n)"}
+LOOPS_OVER_TUPLES = {builtins.enumerate: "enumerate", builtins.zip: "zip", builtins.reversed: "reversed"}
+# Functions of NumPy that give for numbers what those of Python give, by name.
+NUMPY = {**{one.__name__: one for one in (math.sqrt, math.sin, math.cos, math.tan, math.sinh, math.cosh, math.tanh, math.exp, math.exp2,
+                                          math.expm1, math.log, math.log2, math.log10, math.log1p, math.cbrt, math.hypot, math.fabs,
+                                          math.copysign, math.fmod, math.isnan, math.isinf, math.isfinite, host.floor, host.ceil,
+                                          host.trunc, host.rint)},
+         **{"arc" + one.__name__[1:]: one for one in (math.asin, math.acos, math.atan, math.atan2, math.asinh, math.acosh, math.atanh)},
+         "power": math.pow, "absolute": builtins.abs}
+NUMPY_TYPES = {"bool": types.boolean, "bool_": types.boolean,
+               **{f"{name}{bits}": getattr(types, f"{name[0]}{bits}") for name in ("int", "uint") for bits in (8, 16, 32, 64)},
+               **{f"float{bits}": getattr(types, f"f{bits}") for bits in (16, 32, 64)}}
+
+
+def python_of(function):
+    """The function or type of a kernel that one of NumPy stands for; others as they are."""
+    if isinstance(function, type) and function.__module__ == "numpy":
+        return NUMPY_TYPES.get(function.__name__, function)
+    if type(function).__name__ == "ufunc":
+        return NUMPY.get(function.__name__, function)
+    return function
 
 
 class Calls(Expressions):
@@ -43,7 +61,7 @@ class Calls(Expressions):
         called = self.read(node.func)
         if not isinstance(called, Static):
             raise self.refuse(node.func, f"'{self.source.text(node.func)}' is no function")
-        function = called.thing
+        function = python_of(called.thing)
         if isinstance(function, types.Type):
             return self.convert(node, function, self.plain_arguments(node))
         if hasattr(function, "is_adc_function"):
@@ -71,8 +89,10 @@ class Calls(Expressions):
             return self.refuse(node, "an array is made in an assignment", "write a = adc.array(adc.f32, 9)")
         if function is builtins.print:
             return self.refuse(node, "'print' gives no value", "write it as a statement")
-        if isinstance(function, type) and function in REMEDIES or function in REMEDIES:
-            return self.refuse(node, f"'{text}' cannot be called in a kernel", REMEDIES[function])
+        if function in LOOPS_OVER_TUPLES:
+            return self.refuse(node, f"'{text}' stands in a 'for' alone", f"write for a in {text}(...):")
+        if type(function).__name__ == "ufunc":
+            return self.refuse(node, f"'{text}' cannot be called in a kernel", f"of NumPy there are {', '.join(sorted(NUMPY))}")
         if getattr(function, "__module__", "") == "math":
             names = ", ".join(sorted(one.__name__ for one in (*FLOATS, *PREDICATES, *list(ROUNDED)[:3])))
             return self.refuse(node, f"'{text}' has no counterpart in a kernel", f"of math there are {names}")
@@ -118,7 +138,8 @@ class Calls(Expressions):
         if values[0].type.scalar is WEAK_INT:
             values = [Value(WEAK_FLOAT, value.text, None if value.const is None else float(value.const)) for value in values]
         if not values[0].type.scalar.is_float:
-            raise self.refuse(node, f"'{self.source.text(node.func)}' takes floats, not {self.told(values[0].type)}",
+            self.reconsider(values[0], WEAK_FLOAT)
+            raise self.refuse(node, f"'{self.source.text(node.func)}' takes floats, not {self.named(values[0].type)}",
                               f"convert it, as in adc.{self.default_float.ir}(i)")
         return values
 
@@ -168,18 +189,21 @@ class Calls(Expressions):
         return self.make_vector(node, parts, count)
 
     def make_vector(self, node: ast.AST, parts: list[Value], count: int) -> Value:
-        parts = [self.determined(node, part) for part in self.alike(node, parts)]
+        parts, guesses = self.literals(node, self.alike(node, parts), "vector")
         parts = parts * count if len(parts) == 1 else parts
-        return self.emit(node, "vec.make", ", ".join(part.operand() for part in parts), types.vec_type(parts[0].type.scalar, count))
+        made = self.emit(node, "vec.make", ", ".join(part.operand() for part in parts), types.vec_type(parts[0].type.scalar, count))
+        made.guesses = guesses
+        return made
 
     def call_matrix(self, node: ast.Call, count: int) -> Value:
         parts = self.alike(node, [self.value(one) for one in self.plain_arguments(node)])
         rows = [part.type.shape == (count,) for part in parts]
         if not (len(parts) == count and all(rows) or len(parts) == count * count and not any(rows)):
             raise self.refuse(node, f"a matrix of {count} rows is made of {count} vectors, or of {count * count} numbers")
-        parts = [self.determined(node, part) for part in parts]
-        type = types.mat_type(parts[0].type.scalar, count, count)
-        return self.emit(node, "mat.make", ", ".join(part.operand() for part in parts), type)
+        parts, guesses = self.literals(node, parts, "matrix")
+        made = self.emit(node, "mat.make", ", ".join(part.operand() for part in parts), types.mat_type(parts[0].type.scalar, count, count))
+        made.guesses = guesses
+        return made
 
     # ---- conversions
 
@@ -195,7 +219,7 @@ class Calls(Expressions):
         if len(values) == 1 and values[0].type.shape:
             whole = values[0]
             if len(whole.type.shape) != 1 or whole.type.shape[0] < count:
-                raise self.refuse(node, f"{self.told(whole.type)} has no {count} components to take")
+                raise self.refuse(node, f"{self.named(whole.type)} has no {count} components to take")
             values = [self.component(node, whole, [known(at)]) for at in range(count)]
         parts = [self.to_scalar(node, value, type.scalar) for value in values]
         if len(parts) not in (1, count):
@@ -231,20 +255,21 @@ class Calls(Expressions):
 
     # ---- others
 
-    def call_other(self, node: ast.Call, read) -> Value:
+    def call_other(self, node: ast.Call, read) -> Value | Several:
         return read(self, node)
 
     def call_abs(self, node: ast.Call) -> Value:
         value = self.value(self.counted(node, 1)[0])
         if value.type is types.boolean or value.type.shape:
-            raise self.refuse(node, f"'abs' takes a number, not {self.told(value.type)}", "call it for each component")
+            raise self.refuse(node, f"'abs' takes a number, not {self.named(value.type)}", "call it for each component")
         return known(abs(value.const)) if value.const is not None and value.is_weak else self.apply(node, "abs", value)
 
     def call_least(self, node: ast.Call, op: str, function) -> Value:
         """min and max of Python: the first operand on a tie, as in Python; the IR's give the second."""
-        values = [self.value(one) for one in self.plain_arguments(node)]
-        if len(values) < 2:
-            raise self.refuse(node, f"'{op}' takes two numbers or more", "write a loop over the elements")
+        given = self.plain_arguments(node)
+        values = [self.value(one) for one in given] if len(given) != 1 else self.numbers_of(given[0], op)
+        if not values:
+            raise self.refuse(node, f"'{op}' takes a number or more", "write a loop over the elements")
         if any(value.type.shape for value in values):
             raise self.refuse(node, f"'{op}' takes numbers, not vectors", f"write adc.{op}imum(a, b)")
         if all(value.const is not None and value.is_weak for value in values):
@@ -254,6 +279,57 @@ class Calls(Expressions):
         for value in values[1:]:
             result = self.apply(node, op, value, result)
         return result
+
+    def numbers_of(self, node: ast.expr, what: str) -> list[Value]:
+        return [self.to_value(node, one) for one in self.items_of(node, f"'{what}' of one argument")]
+
+    def call_sum(self, node: ast.Call) -> Value:
+        given = self.plain_arguments(node)
+        if not 1 <= len(given) <= 2:
+            raise self.refuse(node, "'sum' takes a tuple, and a number", "write sum((a, b))")
+        numbers = self.numbers_of(given[0], "sum")
+        total = self.value(given[1]) if len(given) == 2 else known(0)
+        for number in numbers:
+            literal_zero = total.const is not None and total.const == 0 and total.is_weak
+            total = number if literal_zero and number.const is None else self.arithmetic(node, ast.Add(), total, number)
+        return total
+
+    def call_any(self, node: ast.Call, join, start: bool) -> Value:
+        result = known(start)
+        for one in self.numbers_of(self.counted(node, 1)[0], "all" if start else "any"):
+            condition = self.check_condition(node.args[0], one)
+            result = join(node, result, lambda condition=condition: condition)
+        return result
+
+    def call_pow(self, node: ast.Call) -> Value:
+        base, exponent = self.counted(node, 2)
+        return self.arithmetic(node, ast.Pow(), self.value(base), self.value(exponent))
+
+    def call_divmod(self, node: ast.Call) -> Several:
+        left, right = (self.value(one) for one in self.counted(node, 2))
+        return Several([self.arithmetic(node, op, left, right) for op in (ast.FloorDiv(), ast.Mod())])
+
+    def call_scaled(self, node: ast.Call, by: float) -> Value:
+        value, = self.floats(node, 1)
+        return self.arithmetic(node, ast.Mult(), value, known(by))
+
+    def call_float(self, node: ast.Call) -> Value:
+        """float(i): the type is guessed, as that of a literal; a float is what it is."""
+        given, = self.counted(node, 1)
+        if isinstance(given, ast.Constant) and given.value in ("inf", "-inf", "nan"):
+            return known(float(given.value))
+        return self.to_float(node, self.value(given))
+
+    def to_float(self, node: ast.AST, value: Value) -> Value:
+        if value.type.shape:
+            raise self.refuse(node, f"'float' takes a number, not {self.named(value.type)}", "call it for each component")
+        if value.const is not None and (value.is_weak or value.type is types.boolean):
+            return known(float(value.const))
+        if value.type.scalar.is_float:
+            return value
+        type, guesses = self.guessed(node, "float", WEAK_FLOAT)
+        made = self.to_scalar(node, value, type)
+        return Value(made.type, made.text, made.const, guesses)
 
     def call_int(self, node: ast.Call) -> Value:
         value = self.value(self.counted(node, 1)[0])
@@ -266,8 +342,9 @@ class Calls(Expressions):
         whole = self.read(self.counted(node, 1)[0])
         if isinstance(whole, (Buffer, LocalArray)):
             return self.extent(node, whole, 0)
-        if isinstance(whole, Static) and isinstance(whole.thing, (tuple, list)):
-            return known(len(whole.thing))
+        held = self.items(node, whole)
+        if held is not None:
+            return known(len(held))
         if isinstance(whole, Value) and whole.type.shape:
             return known(whole.type.shape[0])
         raise self.refuse(node, "this has no length in a kernel")
@@ -278,8 +355,10 @@ class Calls(Expressions):
         one, two = self.alike(node, [self.value(a), self.value(b)])
         if condition.const is not None:
             return one if condition.const else two
-        one, two = self.determined(node, one), self.determined(node, two)
-        return self.emit(node, "select", f"{condition.text}, {one.operand()}, {two.operand()}", one.type)
+        (one, two), guesses = self.literals(node, [one, two], "select")
+        made = self.emit(node, "select", f"{condition.text}, {one.operand()}, {two.operand()}", one.type)
+        made.guesses = guesses
+        return made
 
     def call_stop(self, node: ast.Call) -> Value:
         value = self.determined(node, self.value(self.counted(node, 1)[0]))
@@ -290,7 +369,7 @@ class Calls(Expressions):
         for value in values:
             if len(value.type.shape) != axes:
                 raise self.refuse(node, f"'{self.source.text(node.func)}' takes {'vectors' if axes == 1 else 'a matrix'}, "
-                                        f"not {self.told(value.type)}")
+                                        f"not {self.named(value.type)}")
         return values
 
     def call_dot(self, node: ast.Call) -> Value:
@@ -353,7 +432,11 @@ class Calls(Expressions):
 
 OTHERS = {builtins.abs: Calls.call_abs, builtins.min: lambda self, node: self.call_least(node, "min", min),
           builtins.max: lambda self, node: self.call_least(node, "max", max), builtins.int: Calls.call_int,
-          builtins.bool: Calls.call_bool, builtins.len: Calls.call_len, host.select: Calls.call_select,
+          builtins.bool: Calls.call_bool, builtins.float: Calls.call_float, builtins.sum: Calls.call_sum, builtins.pow: Calls.call_pow,
+          builtins.divmod: Calls.call_divmod, builtins.any: lambda self, node: self.call_any(node, self.either, False),
+          builtins.all: lambda self, node: self.call_any(node, self.both, True),
+          math.radians: lambda self, node: self.call_scaled(node, math.pi / 180.0),
+          math.degrees: lambda self, node: self.call_scaled(node, 180.0 / math.pi), builtins.len: Calls.call_len, host.select: Calls.call_select,
           host.stop_gradient: Calls.call_stop, host.dot: Calls.call_dot, host.cross: Calls.call_cross, host.outer: Calls.call_outer,
           host.norm: Calls.call_norm, host.normalize: Calls.call_normalize, host.transpose: Calls.call_transpose,
           host.inverse: Calls.call_inverse, host.det: Calls.call_det, host.random: Calls.call_random}

@@ -10,10 +10,11 @@ from . import _types as types
 from ._compile import CompileError
 from ._places import Place, Source, refusal
 from ._text import Piece
-from ._values import WEAK_FLOAT, WEAK_INT, LocalArray, Unknown, Value
+from ._values import WEAK_FLOAT, WEAK_INT, Again, Guess, LocalArray, Several, Told, Unknown, Value
 
 CHEAP = {"neg", "not", "add", "sub", "and", "or", "xor", "shl", "shr", "select", "cast", "bitcast", "vec.make", "stop_gradient",
          "eq", "ne", "lt", "le", "gt", "ge", "vec.get", "shape"}
+BITWISE = {"and", "or", "xor", "shl", "shr", "not"}
 CHEAP_OF_INTEGERS = {"mul", "min", "max"}
 CHEAP_INSTRUCTIONS = 4  # that a branch may have and still be computed where it is not taken
 
@@ -31,6 +32,7 @@ class Loop:
     def __init__(self, kind: str, carried: dict[str, types.Type]):
         self.kind, self.carried = kind, carried
         self.seen: dict[str, list[types.Type]] = {name: [] for name in carried}
+        self.guesses: dict[str, frozenset[Guess]] = {}
 
 
 class Emitter:
@@ -45,14 +47,18 @@ class Emitter:
         self.top = True  # whether parallel loops may stand here, if this is a kernel
         self.trials = 0  # how many searches for types are under way, whose instructions are dropped
         self.counts: dict[str, int] = {}
+        self.told = Told()
+        self.calls: tuple = ()  # the calls in which this function is read, if it is read in the place of a call
+        self.called_at: Place | None = None
 
     # ---- names and messages
 
     def place(self, node: ast.AST) -> Place:
-        return self.source.place(node)
+        """Where the instructions of a node belong."""
+        return self.called_at or self.source.place(node)
 
     def refuse(self, node: ast.AST, message: str, remedy: str | None = None) -> CompileError:
-        return refusal(self.place(node), message, remedy)
+        return refusal(self.source.place(node), message, remedy)
 
     def fresh(self, hint: str = "") -> str:
         hint = hint if hint.isascii() else ""
@@ -86,7 +92,43 @@ class Emitter:
         """An operation on values of one type, of which the first typed one says the result's."""
         known = all(value.const is not None for value in values)
         texts = [value.operand() if known else value.plain() for value in values]
-        return self.emit(node, op, ", ".join(texts), type or values[0].type)
+        made = self.emit(node, op, ", ".join(texts), type or values[0].type)
+        if made.type.scalar is values[0].type.scalar and op not in BITWISE and all(one.guesses or one.const is not None for one in values):
+            made.guesses = frozenset().union(*(one.guesses for one in values))
+        return made
+
+    # ---- types that literals have where nothing says one
+
+    def guessed(self, node: ast.AST, name: str | int, weak: types.Type, counts: bool = False) -> tuple[types.Scalar, frozenset[Guess]]:
+        """The type of literals that nothing else determines, and the guess that it is one."""
+        key = (*self.calls, node.lineno, node.col_offset, name)  # type: ignore[attr-defined]
+        told = self.told.get(key)
+        if told is not None and told is not WEAK_FLOAT:
+            return told, frozenset()
+        whole = told is None and weak.scalar.is_integer
+        return types.i32 if whole else self.default_float, frozenset({Guess(self.told, key, counts and whole)})
+
+    def other_guess(self, value: Value, type: types.Type) -> Again | None:
+        """What to raise if the type of the value is a guess that should have been `type`."""
+        given, wanted = value.type.scalar, type.scalar
+        fits = (wanted.is_float and not (given.is_float and wanted is WEAK_FLOAT)) or (given.is_integer and wanted.is_integer)
+        exact = (self.default_float if wanted is WEAK_FLOAT else wanted) in (types.f64, types.i64)
+        if not value.guesses or wanted in (given, WEAK_INT) or not fits or (not exact and any(one.counts for one in value.guesses)):
+            return None
+        return Again(value.guesses, wanted)
+
+    def reconsider(self, value: Value, type: types.Type) -> None:
+        """Reads the function again if the value has another type only because that was guessed."""
+        again = self.other_guess(value, type)
+        if again is not None:
+            raise again
+
+    def literals(self, node: ast.AST, values: list[Value], name: str) -> tuple[list[Value], frozenset[Guess]]:
+        """Operands of one type as they go into an instruction; the guess, if they are literals whose type nothing says."""
+        if not all(value.is_weak and value.const is not None for value in values):
+            return [self.determined(node, value) for value in values], frozenset()
+        type, guesses = self.guessed(node, name, values[0].type)
+        return [self.as_type(node, value, type) for value in values], guesses
 
     # ---- types
 
@@ -94,8 +136,10 @@ class Emitter:
         """The value as one of a type: literals become it, others have it."""
         if value.type is type:
             return value
+        if value.type.shape == type.shape:
+            self.reconsider(value, type)
         if not value.is_weak or type.shape:
-            raise self.refuse(node, f"{what} is {self.told(value.type)}, where {type.ir} is wanted", self.conversion(value.type, type))
+            raise self.refuse(node, f"{what} is {self.named(value.type)}, where {type.ir} is wanted", self.conversion(value.type, type))
         if value.const is None:
             if value.type is WEAK_FLOAT and not type.is_float:
                 raise self.refuse(node, f"{what} is a float, where {type.ir} is wanted", f"write adc.{type.ir}(...)")
@@ -125,7 +169,7 @@ class Emitter:
         return self.as_type(node, value, types.i32 if value.type is WEAK_INT else self.default_float)
 
     @staticmethod
-    def told(type: types.Type) -> str:
+    def named(type: types.Type) -> str:
         return {WEAK_INT: "an integer", WEAK_FLOAT: "a float", types.boolean: "a bool"}.get(type, type.ir)
 
     def conversion(self, given: types.Type, wanted: types.Type) -> str:
@@ -183,8 +227,9 @@ class Emitter:
         self.env = dict(stays.env)
         names, values = [], []
         for name, value in stays.env.items():
-            if isinstance(value, LocalArray) and before.get(name) is not value:
-                self.env[name] = Unknown("is an array that a branch made", "make it before the 'if'")
+            if isinstance(value, (LocalArray, Several)) and before.get(name) is not value:
+                what = "an array" if isinstance(value, LocalArray) else "a tuple"
+                self.env[name] = Unknown(f"is {what} that a branch made", "make it before the 'if'")
             if isinstance(value, Value) and value.const is None and not value.same(before.get(name)):
                 names.append(name)
                 values.append(value)
@@ -194,7 +239,7 @@ class Emitter:
         stays.pieces.append(Piece("yield", ["yield " + ", ".join(value.operand() for value in values)], None)) if names else None
         self.if_piece(node, condition, results, yes.pieces, no.pieces)
         for name, value, result in zip(names, values, results):
-            self.env[name] = Value(value.type, result)
+            self.env[name] = Value(value.type, result, guesses=value.guesses)
         return []
 
     def if_piece(self, node: ast.AST, condition: Value, results: list[str], yes: list[Piece], no: list[Piece]) -> None:
@@ -230,27 +275,33 @@ class Emitter:
         if not isinstance(a, Value) or not isinstance(b, Value):
             return Unknown("stands for different things in two branches", "use two names")
         if self.joined_type(a, b) is None:
-            return Unknown(f"is {self.told(a.type)} in one branch and {self.told(b.type)} in the other", "give it one type")
+            return Unknown(f"is {self.named(a.type)} in one branch and {self.named(b.type)} in the other", "give it one type",
+                           self.other_guess(a, b.type) or self.other_guess(b, a.type))
         return None
 
     def chosen(self, node: ast.AST, condition: Value, yes: Region, no: Region, merged: list) -> list[Value]:
-        pairs = []
-        for _, a, b in merged:
+        pairs, guesses = [], []
+        for at, (name, a, b) in enumerate(merged):
             type = self.joined_type(a, b)
             if type is None:
-                raise self.refuse(node, f"this is {self.told(a.type)} in one branch and {self.told(b.type)} in the other",
+                self.reconsider(a, b.type)
+                self.reconsider(b, a.type)
+                raise self.refuse(node, f"this is {self.named(a.type)} in one branch and {self.named(b.type)} in the other",
                                   self.conversion(b.type, a.type))
-            if type in (WEAK_INT, WEAK_FLOAT) and not self.trials:
-                type = types.i32 if type is WEAK_INT else self.default_float
+            guesses.append(frozenset())
+            if not self.trials and not type.shape and all(one.guesses or (one.is_weak and one.const is not None) for one in (a, b)):
+                type, guesses[-1] = self.guessed(node, name or at - len(merged), type)
             pairs.append((a, b, type) if type in (WEAK_INT, WEAK_FLOAT) else
                          (self.as_type(node, a, type), self.as_type(node, b, type), type))
+            guesses[-1] = guesses[-1] and guesses[-1] | a.guesses | b.guesses
         cheap = all(len(one.pieces) <= CHEAP_INSTRUCTIONS and all(piece.cheap for piece in one.pieces) for one in (yes, no))
         if cheap:
             self.pieces += yes.pieces + no.pieces
             made = []
-            for (name, _, _), (a, b, type) in zip(merged, pairs):
+            for (name, _, _), (a, b, type), guess in zip(merged, pairs, guesses):
                 text = f"{condition.text}, {a.operand(type)}, {b.operand(type)}"
                 made.append(self.emit(node, "select", text, type))
+                made[-1].guesses = guess
                 self.rename(made[-1], name or "")
             return made
         results = [self.fresh(name or "") for name, _, _ in merged]
@@ -259,14 +310,18 @@ class Emitter:
                 text = "yield " + ", ".join(pair[side].operand(pair[2]) for pair in pairs)
                 one.pieces.append(Piece("yield", [text], None))
         self.if_piece(node, condition, results, yes.pieces, no.pieces)
-        return [Value(pair[2], result) for pair, result in zip(pairs, results)]
+        return [Value(pair[2], result, guesses=guess) for pair, result, guess in zip(pairs, results, guesses)]
 
     # ---- loops
 
-    def find_types(self, loop: Loop, run: Callable[[Loop], object]) -> None:
+    def find_types(self, node: ast.AST, loop: Loop, run: Callable[[Loop], object]) -> None:
         """Gives carried names that begin with literals the types that the loop's body gives them: reads the body, and drops
         the instructions, until no type changes."""
         before, counts, top = self.env, dict(self.counts), self.top
+        for name, type in loop.carried.items():
+            if type in (WEAK_INT, WEAK_FLOAT):
+                told = self.told.get((*self.calls, node.lineno, node.col_offset, name))  # type: ignore[attr-defined]
+                loop.carried[name] = told or type
         while any(type in (WEAK_INT, WEAK_FLOAT) for type in loop.carried.values()):
             trial = Loop(loop.kind, dict(loop.carried))
             pieces, loops = self.pieces, list(self.loops)
@@ -281,8 +336,11 @@ class Emitter:
                 break
         self.reachable = True
         for name, type in loop.carried.items():
-            if type in (WEAK_INT, WEAK_FLOAT) and not self.trials:
-                loop.carried[name] = types.i32 if type is WEAK_INT else self.default_float
+            given = self.env[name].guesses
+            if type in (WEAK_INT, WEAK_FLOAT) and not self.trials or given:
+                guess, own = self.guessed(node, name, type, counts=True)
+                loop.carried[name] = type if given else guess
+                loop.guesses[name] = own | given
 
     @staticmethod
     def refine(loop: Loop, trial: Loop) -> bool:
@@ -306,6 +364,8 @@ class Emitter:
                 raise self.refuse(node, f"{why}, and the loop carries it", value.remedy if isinstance(value, Unknown) else "use two names")
             loop.seen[name].append(value.type)
             if not (self.trials and type in (WEAK_INT, WEAK_FLOAT)):
+                if not value.is_weak and not value.type.shape:
+                    self.reconsider(Value(type, guesses=loop.guesses.get(name, frozenset())), value.type)
                 value = self.as_type(node, value, type, f"'{name}', which the loop carries,")
             texts.append(value.operand(type))
         return ", ".join(texts)

@@ -22,6 +22,7 @@ COMPARISONS = {ast.Eq: ("eq", operator.eq), ast.NotEq: ("ne", operator.ne), ast.
                ast.Gt: ("gt", operator.gt), ast.GtE: ("ge", operator.ge)}
 COMPONENTS = {"x": 0, "y": 1, "z": 2, "w": 3}
 LARGEST_POWER = 64
+LARGEST_CHOICE = 16  # elements of a tuple that is indexed by a number that is computed
 
 
 class Expressions(Emitter):
@@ -57,6 +58,8 @@ class Expressions(Emitter):
     def read_constant(self, node: ast.Constant):
         if isinstance(node.value, (bool, int, float)):
             return known(node.value)
+        if node.value is None:
+            return Static(None)
         raise self.refuse(node, f"{self.source.text(node)} is no number, and cannot stand here")
 
     def read_name(self, node: ast.Name):
@@ -64,6 +67,8 @@ class Expressions(Emitter):
         if found is None:
             found = self.scope(node.id, node)
         if isinstance(found, Unknown):
+            if found.again is not None:
+                raise found.again
             raise self.refuse(node, f"'{node.id}' {found.why}", found.remedy)
         return found
 
@@ -87,7 +92,7 @@ class Expressions(Emitter):
                 return self.component(node, whole, [known(at)])
             raise self.refuse(node, f"a vector of {whole.type.shape[0]} components has no '{node.attr}'",
                               "components are .x, .y, .z, .w, and v[0] to v[15]")
-        what = self.told(whole.type) if isinstance(whole, Value) else "this"
+        what = self.named(whole.type) if isinstance(whole, Value) else "this"
         raise self.refuse(node, f"{what} has no '{node.attr}' in a kernel",
                           "buffers have .shape, vectors .x, .y, .z and .w")
 
@@ -102,6 +107,8 @@ class Expressions(Emitter):
             if not isinstance(at, Value) or not isinstance(at.const, int):
                 raise self.refuse(node.slice, "the axis of a shape is known when the kernel is read", "write a number")
             return self.extent(node, whole.of, at.const)
+        if isinstance(whole, Several):
+            return self.item(node, whole.values, self.value(node.slice))
         if isinstance(whole, Buffer):
             return self.emit(node, "load", self.element(node, whole), whole.element)
         if isinstance(whole, LocalArray):
@@ -109,19 +116,61 @@ class Expressions(Emitter):
         if isinstance(whole, Value) and whole.type.shape:
             return self.component(node, whole, self.indices(node.slice))
         self.to_value(node.value, whole)
-        raise self.refuse(node, f"{self.told(whole.type)} has no components", "only buffers, arrays, vectors and matrices have")
+        raise self.refuse(node, f"{self.named(whole.type)} has no components", "only buffers, arrays, vectors and matrices have")
 
     def read_static_item(self, node: ast.Subscript, thing):
         if isinstance(thing, (types._Buffers, types._Vectors, types._Matrices, types.Type)):
             return static(self.evaluated(node))
-        at = self.read(node.slice) if isinstance(thing, (tuple, list)) else None
-        if not isinstance(at, Value) or not isinstance(at.const, int):
-            raise self.refuse(node, f"an element of {_sort_of(thing)} is no value of the kernel",
-                              "pass it as a buffer, or index a tuple of numbers by a number")
-        try:
-            return static(thing[at.const])
-        except IndexError:
-            raise self.refuse(node, f"{at.const} is no index of {len(thing)} elements") from None
+        if not isinstance(thing, (tuple, list)):
+            raise self.refuse(node, f"an element of {_sort_of(thing)} is no value of the kernel", "pass it as a buffer")
+        return self.item(node, [static(one) for one in thing], self.value(node.slice))
+
+    def items(self, node: ast.AST, read) -> list | None:
+        """What a tuple, a shape, a vector or a constant sequence holds; None of anything else."""
+        if isinstance(read, Shape):
+            rank = read.of.rank if isinstance(read.of, Buffer) else len(read.of.extents)
+            return [self.extent(node, read.of, axis) for axis in range(rank)]
+        if isinstance(read, Value) and len(read.type.shape) == 1:
+            return [self.component(node, read, [known(at)]) for at in range(read.type.shape[0])]
+        if isinstance(read, Static) and isinstance(read.thing, (tuple, list)):
+            return [static(one) for one in read.thing]
+        return read.values if isinstance(read, Several) else None
+
+    def items_of(self, node: ast.expr, what: str) -> list:
+        """What the expression holds, where several values are wanted; brackets of a list are as those of a tuple."""
+        read = self.read_tuple(node) if isinstance(node, ast.List) else self.read(node)  # type: ignore[arg-type]
+        found = self.items(node, read)
+        if found is None:
+            raise self.refuse(node, f"{what} takes a tuple, a shape or a vector", "write the values, as in (a, b)")
+        return found
+
+    def item(self, node: ast.Subscript, items: list, at: Value):
+        """An element of a tuple. Where the index is computed, it is chosen among the elements."""
+        if isinstance(at.const, int) and not isinstance(at.const, bool):
+            if not -len(items) <= at.const < len(items):
+                raise self.refuse(node, f"{at.const} is no index of {len(items)} elements")
+            return items[at.const]
+        if not at.type.scalar.is_integer or at.type.shape:
+            raise self.refuse(node.slice, f"an index is an integer, not {self.named(at.type)}", "convert it, as in adc.i32(a)")
+        if len(items) > LARGEST_CHOICE:
+            raise self.refuse(node, f"a tuple of {len(items)} elements is indexed by a number that is computed",
+                              f"pass it as a buffer; up to {LARGEST_CHOICE} elements are chosen among")
+        if at.type.scalar.kind != "uint":  # counted from the end, as in Python
+            below = self.compared(node, ast.Lt(), at, known(0))
+            at = self.chosen_of(node, below, self.arithmetic(node, ast.Add(), at, known(len(items))), at)
+        return self.choice(node, items, at)
+
+    def choice(self, node: ast.Subscript, items: list, at: Value, path: str = ""):
+        """The element of a computed index, of nested tuples each part."""
+        if all(isinstance(one, (Several, Static)) for one in items):
+            parts = [self.items(node, one) for one in items]
+            if all(part is not None and len(part) == len(parts[0]) for part in parts):
+                return Several([self.choice(node, list(column), at, f"{path}.{k}") for k, column in enumerate(zip(*parts))])
+        values, guesses = self.literals(node, self.alike(node, [self.to_value(node, one) for one in items]), f"choice{path}")
+        result = values[-1]
+        for number in range(len(values) - 2, -1, -1):
+            result = self.chosen_of(node, self.compared(node, ast.Eq(), at, known(number)), values[number], result)
+        return Value(result.type, result.text, result.const, guesses)
 
     def evaluated(self, node: ast.expr):
         """A type that stands in the code, made by Python."""
@@ -144,10 +193,12 @@ class Expressions(Emitter):
                 raise self.refuse(node, "a slice cannot stand in a kernel", "write a loop over the elements")
             value = self.value(one)
             if not value.type.scalar.is_integer or value.type.shape:
-                raise self.refuse(one, f"an index is an integer, not {self.told(value.type)}", "convert it, as in adc.i32(a)")
+                raise self.refuse(one, f"an index is an integer, not {self.named(value.type)}", "convert it, as in adc.i32(a)")
             if value.const is not None and value.const < 0:
                 raise self.refuse(one, f"the index {value.const} would count from the end in Python, and is out of range here",
                                   "write x.shape[0] - 1, and so on")
+            if not value.is_weak and value.type not in (types.i32, types.i64):
+                value = self.to_scalar(one, value, types.i32 if value.type.scalar.bits < 32 else types.i64)
             values.append(value)
         return values
 
@@ -177,14 +228,23 @@ class Expressions(Emitter):
 
     def component(self, node: ast.AST, whole: Value, at: list[Value]) -> Value:
         shape = whole.type.shape
-        if len(at) != len(shape):
-            raise self.refuse(node, f"{len(at)} indices of {self.told(whole.type)}", "write v[0] of a vector, m[0, 1] of a matrix")
+        if len(shape) == 2 and len(at) == 1:
+            parts = [self.component(node, whole, [at[0], known(column)]) for column in range(shape[1])]
+            return self.emit(node, "vec.make", ", ".join(part.text for part in parts), types.vec_type(whole.type.scalar, shape[1]))
+        self.check_component(node, whole, at)
+        op = "vec.get" if len(shape) == 1 else "mat.get"
+        cheap = op == "vec.get" and at[0].const is not None
+        made = self.emit(node, op, ", ".join([whole.operand(), *(one.plain() for one in at)]), whole.type.scalar, cheap)
+        made.guesses = whole.guesses
+        return made
+
+    def check_component(self, node: ast.AST, whole: Value, at: list[Value]) -> None:
+        shape = whole.type.shape
+        if len(at) != len(shape) and (len(at), len(shape)) != (1, 2):
+            raise self.refuse(node, f"{len(at)} indices of {self.named(whole.type)}", "write v[0] of a vector, m[0, 1] of a matrix")
         for one, extent in zip(at, shape):
             if one.const is not None and one.const >= extent:
                 raise self.refuse(node, f"there is no component {one.const} of {extent}")
-        op = "vec.get" if len(shape) == 1 else "mat.get"
-        cheap = op == "vec.get" and at[0].const is not None
-        return self.emit(node, op, ", ".join([whole.operand(), *(one.plain() for one in at)]), whole.type.scalar, cheap)
 
     # ---- operators
 
@@ -202,28 +262,40 @@ class Expressions(Emitter):
                 raise self.refuse(node, "a bool is no number in a kernel", "write adc.i32(b), or 1.0 if b else 0.0")
         if isinstance(op, ast.Pow):
             return self.power(node, left, right)
-        left, right = self.agreed(node, left, right, scaling=type(op) in (ast.Mult, ast.Div))
+        left, right = self.agreed(node, left, right, scaling=type(op) in (ast.Mult, ast.Div, ast.Mod, ast.FloorDiv))
         scalar = left.type.scalar
         if type(op) in BITS:
             if scalar.is_float:
                 raise self.refuse(node, "this operator takes integers, not floats", "convert the operands, as in adc.i32(a)")
             if type(op) in (ast.LShift, ast.RShift) and right.const is not None and not 0 <= right.const < scalar.bits:
-                raise self.refuse(node, f"{self.told(left.type)} is shifted by {right.const}", f"shift by 0 to {scalar.bits - 1}")
+                raise self.refuse(node, f"{self.named(left.type)} is shifted by {right.const}", f"shift by 0 to {scalar.bits - 1}")
             return self.apply(node, BITS[type(op)], left, right)
         if isinstance(op, ast.Div) and not scalar.is_float:
+            if left.guesses and right.guesses or left.guesses and right.const is not None or right.guesses and left.const is not None:
+                self.reconsider(left if left.guesses else right, WEAK_FLOAT)
             raise self.refuse(node, "'/' of integers is a float in Python",
                               "write '//' for the whole quotient, or adc.f32(a) / adc.f32(b)")
         shaped = left.type if left.type.shape else right.type
-        if isinstance(op, ast.Div) and right.type.shape and not left.type.shape:
+        if not isinstance(op, ast.Mult) and right.type.shape and not left.type.shape:
             raise self.refuse(node, "a number cannot be divided by a vector", "write adc.vec3(1.0) / v")
+        if type(op) in (ast.Mod, ast.FloorDiv) and shaped.shape:
+            return self.quotients(node, op, left, right)
         if type(op) in (ast.Mod, ast.FloorDiv) and scalar.is_float:
             return self.float_quotient(node, op, left, right)
         return self.apply(node, ARITHMETIC[type(op)], left, right, type=shaped)
 
+    def quotients(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
+        """a % b and a // b of a vector's components."""
+        if len(left.type.shape) != 1:
+            raise self.refuse(node, "'%' and '//' take numbers and vectors, not matrices", "call it for each component")
+        parts = []
+        for at in range(left.type.shape[0]):
+            one, two = (self.component(node, value, [known(at)]) if value.type.shape else value for value in (left, right))
+            parts.append(self.arithmetic(node, op, one, two))
+        return self.emit(node, "vec.make", ", ".join(part.operand() for part in parts), left.type)
+
     def float_quotient(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
         """a % b and a // b as Python has them, of the exact remainder: 1.0 // 0.1 is 9.0, though 1.0 / 0.1 rounds to 10.0."""
-        if left.type.shape:
-            raise self.refuse(node, "'%' and '//' take numbers, not vectors", "call it for each component")
         zero, one, half = (Value(left.type, const=number) for number in (0.0, 1.0, 0.5))
 
         def compare(name: str, a: Value, b: Value) -> Value:
@@ -261,11 +333,14 @@ class Expressions(Emitter):
         if left.type.shape != right.type.shape and (left.type.shape and right.type.shape or not scaling):
             weak = left.is_weak or right.is_weak
             one = right.type if right.type.shape else left.type
-            raise self.refuse(node, f"{self.told(left.type)} beside {self.told(right.type)}",
+            raise self.refuse(node, f"{self.named(left.type)} beside {self.named(right.type)}",
                               f"write adc.vec{one.shape[0]}(a), a vector of equal components" if weak or not scaling else "give both one shape")
         a, b = left.type.scalar, right.type.scalar
         if a is b:
             return left, right
+        for one, other in ((left, right), (right, left)):
+            if not other.is_weak or other.type is WEAK_FLOAT:
+                self.reconsider(one, other.type)
         if left.is_weak and not right.is_weak or left.is_weak and right.type is WEAK_FLOAT:
             return self.as_type_beside(node, left, b), right
         if right.is_weak:
@@ -277,7 +352,7 @@ class Expressions(Emitter):
 
     def as_type_beside(self, node: ast.AST, value: Value, type: types.Scalar) -> Value:
         if value.type is WEAK_FLOAT and type.is_integer:
-            raise self.refuse(node, f"a float beside {self.told(type)}: a kernel converts nothing by itself",
+            raise self.refuse(node, f"a float beside {self.named(type)}: a kernel converts nothing by itself",
                               f"convert the integer, as in adc.{self.default_float.ir}(i)")
         if type in (WEAK_INT, WEAK_FLOAT):
             return Value(type, value.text, None if value.const is None else float(value.const))
@@ -296,22 +371,24 @@ class Expressions(Emitter):
             return result
         if base.type.scalar.is_integer and not (base.is_weak and exponent.type.scalar.is_float):
             raise self.refuse(node, "a power of integers has an exponent from 1 to 64 that is known", "write adc.f32(a) ** b")
+        if base.type.shape or exponent.type.shape:
+            raise self.refuse(node, "a power of a vector has a whole number from 1 to 64 as its exponent, that is known",
+                              "call it for each component")
         base, exponent = self.agreed(node, base, exponent)
         return self.apply(node, "pow", base, exponent)
 
     def matrix_product(self, node: ast.AST, left: Value, right: Value) -> Value:
         a, b = left.type.shape, right.type.shape
         if not a or not b or len(a) + len(b) < 3 or a[-1] != b[0] or left.type.scalar is not right.type.scalar:
-            raise self.refuse(node, f"'@' of {self.told(left.type)} and {self.told(right.type)}",
+            raise self.refuse(node, f"'@' of {self.named(left.type)} and {self.named(right.type)}",
                               "'@' takes matrices, or a matrix and a vector, that fit; of two vectors write adc.dot(a, b)")
         shape = a[:-1] + b[1:]
         make = types.vec_type if len(shape) == 1 else types.mat_type
         return self.emit(node, "mat.mul", f"{left.text}, {right.text}", make(left.type.scalar, *shape))
 
     def read_unaryop(self, node: ast.UnaryOp):
-        value = self.value(node.operand)
+        value = self.truth(node.operand) if isinstance(node.op, ast.Not) else self.value(node.operand)
         if isinstance(node.op, ast.Not):
-            self.check_condition(node.operand, value)
             return known(not value.const) if value.const is not None else self.emit(node, "not", value.text, types.boolean)
         if value.type is types.boolean:
             raise self.refuse(node, "a bool is no number in a kernel", "write 'not b'")
@@ -332,16 +409,31 @@ class Expressions(Emitter):
 
     def check_condition(self, node: ast.AST, value: Value) -> Value:
         if value.type is not types.boolean:
-            raise self.refuse(node, f"a condition is a bool, not {self.told(value.type)}", "compare it, as in 'a != 0'")
+            raise self.refuse(node, f"a condition is a bool, not {self.named(value.type)}", "compare it, as in 'a != 0'")
         return value
+
+    def truth(self, node: ast.expr) -> Value:
+        """A condition of a branch or loop, where a number stands for whether it is not 0."""
+        if isinstance(node, ast.BoolOp):
+            return self.read_boolop(node, self.truth)
+        value = self.value(node)
+        if value.type is types.boolean or value.type.shape:
+            return self.check_condition(node, value)
+        return self.compared(node, ast.NotEq(), value, known(0))
 
     def read_compare(self, node: ast.Compare):
         """a < b < c is a < b and b < c, with b computed once."""
+        if isinstance(node.ops[0], (ast.Is, ast.IsNot)) and isinstance(node.comparators[0], ast.Constant) and len(node.ops) == 1:
+            read = self.read(node.left)
+            if node.comparators[0].value is None:
+                return known((isinstance(read, Static) and read.thing is None) == isinstance(node.ops[0], ast.Is))
         left = self.value(node.left)
         return self.compare_rest(node, left, list(zip(node.ops, node.comparators)))
 
     def compare_rest(self, node: ast.Compare, left: Value, rest: list) -> Value:
         (op, right_node), *more = rest
+        if isinstance(op, (ast.In, ast.NotIn)) and not more:
+            return self.among(node, op, left, self.items_of(right_node, "'in'"))
         right = self.value(right_node)
         first = self.compared(node, op, left, right)
         if not more:
@@ -350,7 +442,7 @@ class Expressions(Emitter):
 
     def compared(self, node: ast.AST, op: ast.cmpop, left: Value, right: Value) -> Value:
         if type(op) not in COMPARISONS:
-            raise self.refuse(node, "'in' and 'is' cannot stand in a kernel", "compare by == and !=")
+            raise self.refuse(node, "'is' compares with None alone, and 'in' stands at the end of a comparison", "compare by == and !=")
         name, function = COMPARISONS[type(op)]
         if left.const is not None and right.const is not None and (left.type is right.type or left.is_weak and right.is_weak) and \
                 not (left.type.scalar.is_float and not left.is_weak):
@@ -364,10 +456,20 @@ class Expressions(Emitter):
         left, right = self.agreed(node, left, right)
         return self.apply(node, name, left, right, type=types.boolean)
 
-    def read_boolop(self, node: ast.BoolOp):
+    def among(self, node: ast.AST, op: ast.cmpop, left: Value, items: list) -> Value:
+        """Whether a number is one of a tuple's."""
+        found = known(False)
+        for item in items:
+            equal = self.compared(node, ast.Eq(), left, self.to_value(node, item))
+            found = self.either(node, found, lambda equal=equal: equal)
+        if isinstance(op, ast.In):
+            return found
+        return known(not found.const) if found.const is not None else self.emit(node, "not", found.text, types.boolean)
+
+    def read_boolop(self, node: ast.BoolOp, operand: Callable[[ast.expr], Value] | None = None):
         """Operands from left to right, as far as they decide."""
         def from_operand(at: int) -> Value:
-            first = self.condition(node.values[at])
+            first = (operand or self.condition)(node.values[at])
             if at + 1 == len(node.values):
                 return first
             join = self.both if isinstance(node.op, ast.And) else self.either
@@ -401,7 +503,7 @@ class Expressions(Emitter):
         return Value(types.boolean, name)
 
     def read_ifexp(self, node: ast.IfExp):
-        condition = self.condition(node.test)
+        condition = self.truth(node.test)
         results = self.branch(node, condition, lambda: [self.value(node.body)], lambda: [self.value(node.orelse)])
         return results[0]
 

@@ -6,7 +6,7 @@ import itertools
 import math
 
 from ._types import Scalar, f32
-from ._vectors import Matrix, Vector, cross, det, dot, inverse, outer, transpose  # noqa: F401
+from ._vectors import Matrix, Vector, copied, cross, det, dot, inverse, outer, transpose  # noqa: F401
 
 
 def parallel(*counts: int, block: int | None = None):
@@ -156,7 +156,7 @@ def fma(a: float, b: float, c: float) -> float:
 
 def select(condition, a, b):
     """a where the condition holds, else b; both are computed."""
-    return a if condition else b
+    return copied(a if condition else b)
 
 
 def norm(v) -> float:
@@ -171,7 +171,7 @@ def normalize(v):
 
 def stop_gradient(value):
     """The value without its derivative."""
-    return value
+    return copied(value)
 
 
 def vec2(*parts):

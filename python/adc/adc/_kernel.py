@@ -19,6 +19,7 @@ from ._lowering import Module
 from ._places import Place, Told, error_of, store_source, printed, short_name
 from ._text import sheets_of
 from ._types import Parameter
+from ._vectors import copied
 
 DERIVED = ("grad", "jvp")
 
@@ -42,7 +43,7 @@ class Function:
         functools.update_wrapper(self, function)
 
     def __call__(self, *arguments, **named):
-        return self.python_function(*arguments, **named)
+        return copied(self.python_function(*map(copied, arguments), **{name: copied(value) for name, value in named.items()}))
 
 
 class Kernel:

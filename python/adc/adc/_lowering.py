@@ -11,8 +11,9 @@ from . import _types as types
 from ._expressions import static
 from ._loops import Loops, assigned
 from ._places import Source, refusal
+from ._statements import changed
 from ._text import Function, Piece
-from ._values import Buffer, Several, Static, Unknown, Value
+from ._values import WEAK_FLOAT, Again, Buffer, Guess, LocalArray, Several, Shape, Static, Told, Unknown, Value
 
 DEPTH = 64
 
@@ -21,15 +22,20 @@ class Module:
     """A kernel and the instances of functions that it calls."""
 
     def __init__(self, function):
-        self.instances: dict[tuple, tuple[Function, str, list[types.Type]]] = {}
+        self.instances: dict[tuple, tuple[Function, str]] = {}
         self.active: list = []
-        self.names: dict[str, int] = {function.__name__: 1}
-        reader = KernelReader(self, function)
-        self.kernel, self.parameters = reader.made(), reader.types
+        self.names: dict[str, int] = {}
+
+        def read(told: Told):
+            self.instances, self.names = {}, {function.__name__: 1}
+            reader = KernelReader(self, function, told)
+            return reader.made(), reader.types
+
+        self.kernel, self.parameters = until_known(read)
 
     def functions(self) -> list[Function]:
         """The kernel, and the functions that it reaches."""
-        by_name = {name: made for made, name, _ in self.instances.values()}
+        by_name = {name: made for made, name in self.instances.values()}
         found, waiting = [], [self.kernel]
         while waiting:
             one = waiting.pop()
@@ -41,6 +47,16 @@ class Module:
 
     def text(self) -> str:
         return "\n".join(one.text() for one in self.functions())
+
+
+def until_known(read):
+    """Reads a function as often as a type that was guessed turns out to be another one."""
+    told = Told()
+    while True:
+        try:
+            return read(told)
+        except Again as again:
+            again.learn(told)
 
 
 def _called(pieces: list[Piece]) -> list[str]:
@@ -57,13 +73,14 @@ def _called(pieces: list[Piece]) -> list[str]:
 class Reader(Loops):
     """Reads one function. Names are those of the function, then what Python finds around it."""
 
-    def __init__(self, module: Module, function, default_float: types.Scalar):
+    def __init__(self, module: Module, function, default_float: types.Scalar, told: Told):
         super().__init__(Source(function), default_float)
-        self.module, self.function = module, function
+        self.module, self.function, self.told = module, function, told
         around = inspect.getclosurevars(function)
         self.around = {**vars(builtins), **function.__globals__, **around.nonlocals}
-        self.locals = set(assigned(self.source.definition.body))
         arguments = self.source.definition.args
+        self.locals = {*assigned(self.source.definition.body), *(one.arg for one in (*arguments.args, *arguments.kwonlyargs))}
+        self.changed = set(changed(self.source.definition.body))
         if arguments.vararg or arguments.kwarg or arguments.posonlyargs:
             raise refusal(self.source.name_place(), "'*', '**' and '/' cannot stand among the parameters of a kernel",
                           "name each parameter")
@@ -117,16 +134,19 @@ class Reader(Loops):
         if reader_function in self.module.active:
             raise self.refuse(node, f"'{reader_function.__name__}' calls itself", "write a loop")
         given = self.bound(node, reader_function)
-        key, texts, kinds = [reader_function], [], {}
+        if any(isinstance(read, (LocalArray, Several)) for _, read in given.values()):
+            return self.call_in_place(node, reader_function, given)
+        wanted = {key[-1]: type for key, type in self.told.items() if key[:-1] == (*self.calls, node.lineno, node.col_offset)}
+        wanted = {name[1]: type for name, type in wanted.items() if isinstance(name, tuple)}
+        key, texts, kinds = [reader_function, tuple(wanted.items())], [], {}
         for name, (at, read) in given.items():
-            if isinstance(read, Value) and read.const is None:
-                read = self.determined(at, read) if not read.is_weak else Value(
-                    types.i32 if read.type.scalar.is_integer else self.default_float, read.text)
+            if isinstance(read, Value) and read.const is None and read.is_weak:
+                read = Value(types.i32 if read.type.scalar.is_integer else self.default_float, read.text)
             kinds[name] = read
             key.append(_key_of(read))
             if not isinstance(read, (Value, Buffer, Static)):
                 self.to_value(at, read)
-        made, name, results = self.module_instance(tuple(key), reader_function, kinds, given)
+        made, name = self.module_instance(tuple(key), reader_function, kinds, given, wanted)
         for parameter in made.taken:  # type: ignore[attr-defined]
             at, read = given[parameter]
             wanted = made.types[parameter]  # type: ignore[attr-defined]
@@ -136,21 +156,48 @@ class Reader(Loops):
                 texts.append(read.text)
             else:
                 texts.append(self.as_type(at, read, wanted, f"the argument '{parameter}'").operand())
-        return self.call_piece(node, name, texts, results)
+        return self.call_piece(node, name, texts, made.results)  # type: ignore[attr-defined]
 
-    def call_piece(self, node: ast.Call, name: str, texts: list[str], results: list[types.Type]):
-        names = [self.fresh() for _ in results]
+    def call_piece(self, node: ast.Call, name: str, texts: list[str], results: Results):
+        """The call, and what it gives: a number that every call returns is known."""
+        values, names = [], []
+        for at, value in enumerate(results.values):
+            if not (value.is_weak and value.const is not None):
+                guesses = frozenset({Guess(self.told, (*self.calls, node.lineno, node.col_offset, ("result", at)),
+                                           any(one.counts for one in value.guesses))} if value.guesses else ())
+                value = Value(value.type, self.fresh(), guesses=guesses)
+                names.append(value.text)
+            values.append(value)
         head = (", ".join(names) + " = " if names else "") + f"call @{name}({', '.join(texts)})"
         self.pieces.append(Piece("call", [head], self.place(node)))
-        values = [Value(type, text) for type, text in zip(results, names)]
-        return values[0] if len(values) == 1 else Several(values)
+        return nested(results.form, iter(values))
+
+    def call_in_place(self, node: ast.Call, function, given: dict):
+        """A call with arrays or tuples among the arguments: the function's instructions stand in its place."""
+        reader = FunctionReader(self.module, function, self.default_float, self.told)
+        reader.pieces, reader.counts, reader.trials, reader.top = self.pieces, self.counts, self.trials, False
+        reader.calls = (*self.calls, function.__qualname__, node.lineno, node.col_offset)
+        reader.called_at = self.place(node)
+        self.module.active.append(function)
+        try:
+            results = reader.in_place(self, given)
+        finally:
+            self.module.active.pop()
+        self.counts = reader.counts
+        return nested(results.form, iter(results.values))
 
     def bound(self, node: ast.Call, function) -> dict[str, tuple[ast.AST, object]]:
         """The arguments of a call by the names of the parameters."""
         parameters = inspect.signature(function).parameters
         given: dict[str, tuple[ast.AST, object]] = {}
-        for one, name in zip(node.args, parameters):
-            given[name] = (one, self.read(one))
+        positional: list[tuple[ast.AST, object]] = []
+        for one in node.args:
+            if isinstance(one, ast.Starred):
+                positional += [(one, item) for item in self.items_of(one.value, "'*'")]
+            else:
+                positional.append((one, self.read(one)))
+        for (one, read), name in zip(positional, parameters):
+            given[name] = (one, Several(self.items(one, read)) if isinstance(read, Shape) else read)
         for word in node.keywords:
             if word.arg is None or word.arg in given or word.arg not in parameters:
                 raise self.refuse(word.value, f"'{function.__name__}' has no parameter for this")
@@ -160,11 +207,11 @@ class Reader(Loops):
                 if parameter.default is inspect.Parameter.empty:
                     raise self.refuse(node, f"'{function.__name__}' is given no '{name}'")
                 given[name] = (node, static(parameter.default))
-        if len(node.args) > len(parameters):
-            raise self.refuse(node, f"'{function.__name__}' is given {len(node.args)} arguments, and takes {len(parameters)}")
+        if len(positional) > len(parameters):
+            raise self.refuse(node, f"'{function.__name__}' is given {len(positional)} arguments, and takes {len(parameters)}")
         return {name: given[name] for name in parameters}
 
-    def module_instance(self, key: tuple, function, kinds: dict, given: dict):
+    def module_instance(self, key: tuple, function, kinds: dict, given: dict, wanted: dict):
         found = self.module.instances.get(key)
         if found is None:
             if len(self.module.active) >= DEPTH:
@@ -175,11 +222,11 @@ class Reader(Loops):
             name = base if number == 0 else f"{base}.{number}"
             self.module.active.append(function)
             try:
-                reader = FunctionReader(self.module, function, self.default_float)
-                made, results = reader.made(name, kinds, self, given)
+                made = until_known(lambda told: FunctionReader(self.module, function, self.default_float, told).made(
+                    name, kinds, self, given, wanted))
             finally:
                 self.module.active.pop()
-            found = self.module.instances[key] = (made, name, results)
+            found = self.module.instances[key] = (made, name)
         return found
 
 
@@ -188,8 +235,8 @@ class KernelReader(Reader):
 
     is_kernel = True
 
-    def __init__(self, module: Module, function):
-        super().__init__(module, function, types.f32)
+    def __init__(self, module: Module, function, told: Told):
+        super().__init__(module, function, types.f32, told)
         self.types: dict[str, types.Parameter] = {}
 
     def made(self) -> Function:
@@ -217,7 +264,7 @@ class KernelReader(Reader):
 class FunctionReader(Reader):
     """Reads a function for the arguments of one call; numbers and functions among them are known inside."""
 
-    def made(self, name: str, kinds: dict, caller: Reader, given: dict):
+    def made(self, name: str, kinds: dict, caller: Reader, given: dict, wanted: dict) -> Function:
         heads, taken, kinds_taken = [], [], {}
         for parameter in self.parameters():
             at, read = given[parameter.arg][0], kinds[parameter.arg]
@@ -239,16 +286,34 @@ class FunctionReader(Reader):
             heads.append(self.bind(parameter, type))
             if isinstance(read, Buffer) and "readonly" in read.attributes:
                 self.env[parameter.arg].attributes = read.attributes
+            if isinstance(read, Value) and element is read.type:
+                self.env[parameter.arg].guesses = read.guesses
             taken.append(parameter.arg)
             kinds_taken[parameter.arg] = type.element
-        results = self.results()
-        head = f"func @{name}({', '.join(heads)})" + (" -> " + ", ".join(one.type.ir for one in results) if results else "")
+        results = self.results(wanted)
+        given_on = [one for one in results.values if one.const is None or not one.is_weak]
+        self.pieces.append(Piece("return", [("return " + ", ".join(one.operand() for one in given_on)).strip()], None))
+        head = f"func @{name}({', '.join(heads)})" + (" -> " + ", ".join(one.type.ir for one in given_on) if given_on else "")
         made = Function(head, self.pieces, self.source.name_place())
-        made.taken, made.types = taken, kinds_taken  # type: ignore[attr-defined]
-        return made, [one.type for one in results]
+        made.taken, made.types, made.results = taken, kinds_taken, results  # type: ignore[attr-defined]
+        return made
 
-    def results(self) -> list[Value]:
-        """Reads the body, and ends it with a return."""
+    def in_place(self, caller: Reader, given: dict) -> Results:
+        """Reads the body into the caller's instructions."""
+        for parameter in self.parameters():
+            at, read = given[parameter.arg]
+            told = self.annotation(parameter)
+            if told is not None:
+                what = {Buffer: "a buffer", LocalArray: "an array", Several: "a tuple"}.get(type(read))
+                if isinstance(read, Buffer) and (told.element, told.rank) != (read.element, read.rank) or what and not isinstance(read, Buffer):
+                    raise caller.refuse(at, f"{what} is given for '{parameter.arg}', which is {told.ir}")
+                read = read if isinstance(read, Buffer) else caller.as_type(at, caller.to_value(at, read), told.element,
+                                                                            f"the argument '{parameter.arg}'")
+            self.env[parameter.arg] = read
+        return self.results({})
+
+    def results(self, wanted: dict) -> Results:
+        """Reads the body; gives what it returns, of the types that are annotated or wanted."""
         definition = self.source.definition
         returned = self.block(definition.body)
         told = self.returned_types()
@@ -257,10 +322,19 @@ class FunctionReader(Reader):
                 raise self.refuse(definition.returns, f"{len(returned)} values are returned, and {len(told)} are annotated")
             returned = [self.as_type(definition.returns, value, type, "the returned value") for value, type in zip(returned, told)]
         else:
-            returned = [self.determined(definition, value) for value in returned]
-        text = "return " + ", ".join(value.operand() for value in returned)
-        self.pieces.append(Piece("return", [text.strip()], None))
-        return returned
+            returned = [self.returned_value(definition, value, wanted.get(at)) for at, value in enumerate(returned)]
+        return Results(returned, self.form)
+
+    def returned_value(self, node: ast.AST, value: Value, wanted: types.Type | None) -> Value:
+        if value.is_weak and (value.const is not None or self.called_at):
+            return value  # a number, or one whose type a search will tell
+        if wanted is WEAK_FLOAT:
+            self.reconsider(value, WEAK_FLOAT)
+        elif wanted is not None and not value.type.shape:
+            return self.as_type(node, value, wanted, "the returned value")
+        elif wanted is not None:
+            self.reconsider(value, wanted)
+        return self.determined(node, value)
 
     def returned_types(self) -> list[types.Type] | None:
         node = self.source.definition.returns
@@ -278,9 +352,21 @@ class FunctionReader(Reader):
         raise self.refuse(node, f"{told!r} is no type of a kernel", "write adc.f32, or tuple[adc.f32, adc.f32]")
 
 
+class Results:
+    """What a function returns: values, and how tuples hold them (None is a value)."""
+
+    def __init__(self, values: list[Value], form):
+        self.values, self.form = values, form
+
+
+def nested(form, values):
+    """Values in tuples of this form."""
+    return next(values) if form is None else Several([nested(one, values) for one in form])
+
+
 def _key_of(read):
     if isinstance(read, Value):
-        return (read.type, None if read.const is None else (type(read.const), repr(read.const)))
+        return (read.type, None if read.const is None else (type(read.const), repr(read.const)), read.guesses)
     if isinstance(read, Buffer):
         return (read.element, read.rank, read.attributes)
     return ("static", id(read.thing)) if isinstance(read, Static) else None

@@ -59,9 +59,9 @@ class Source:
             return len(self.lines[line - 1].encode("utf-8")[:offset].decode("utf-8")) + 1
 
         above = self.first - 1
-        if hasattr(node, "body") and isinstance(node, ast.stmt):  # its first line alone
+        if isinstance(node, ast.Match) or hasattr(node, "body") and isinstance(node, ast.stmt):  # its first line alone
             at = Place(self.file, node.lineno + above, column(node.lineno, node.col_offset), node.lineno + above, 0)
-            last = getattr(node, "test", None) or getattr(node, "iter", None)
+            last = getattr(node, "test", None) or getattr(node, "iter", None) or getattr(node, "subject", None)
             if last is not None:
                 return at._replace(end_line=self.place(last).end_line, end_column=self.place(last).end_column)
             return at._replace(end_column=at.column + len(self.text(node).split(maxsplit=1)[0].rstrip(":")))

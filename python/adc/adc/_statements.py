@@ -9,7 +9,7 @@ from . import _host as host
 from . import _types as types
 from ._calls import ATOMICS, Calls
 from ._compile import CompileError
-from ._expressions import known
+from ._expressions import COMPONENTS, known
 from ._text import Piece
 from ._values import Buffer, LocalArray, Several, Shape, Static, Value
 
@@ -21,6 +21,9 @@ class Statements(Calls):
     """Reads statements of a kernel or function."""
 
     is_kernel = False
+    locals: set[str]  # the names that the function assigns, and its parameters
+    changed: set[str]  # those of which it assigns components or elements
+    form: tuple | None = ()  # of what the function returns: None is a value, a tuple several
 
     def block(self, statements: list[ast.stmt]) -> list[Value]:
         """Reads statements up to one that leaves; gives what they return."""
@@ -58,14 +61,25 @@ class Statements(Calls):
             raise self.refuse(node, "'return' cannot stand in a loop", "assign to a variable, 'break', and return behind the loop")
         if node.value is None:
             return []
-        read = self.read(node.value)
-        return [self.to_value(node.value, one) for one in (read.values if isinstance(read, Several) else [read])]
+        values: list[Value] = []
+        form = self.flat(node.value, self.read(node.value), values)
+        if self.form not in ((), form) and len(values) == sum(1 for _ in _leaves(self.form)):
+            raise self.refuse(node, "tuples are returned that hold their values in another way than before", "return the same on every way")
+        self.form = form
+        return values
+
+    def flat(self, node: ast.expr, read, values: list[Value]) -> tuple | None:
+        """Adds the values in nested tuples to a list; gives how they are nested."""
+        if isinstance(read, (Several, Shape)):
+            return tuple(self.flat(node, one, values) for one in self.items(node, read))
+        values.append(self.to_value(node, read))
+        return None
 
     def if_returns(self, node: ast.If, rest: list[ast.stmt]) -> list[Value]:
         """A branch that returns: what follows the `if` belongs to the branches that go on."""
         if self.loops or self.is_kernel:
             self.returned(next(one for one in ast.walk(node) if isinstance(one, ast.Return)))
-        return self.branch(node, self.condition(node.test), lambda: self.block([*node.body, *rest]),
+        return self.branch(node, self.truth(node.test), lambda: self.block([*node.body, *rest]),
                            lambda: self.block([*node.orelse, *rest]))
 
     # ---- assignments
@@ -82,6 +96,11 @@ class Statements(Calls):
         if node.value is None:
             raise self.refuse(node, "a variable is declared and not assigned", "assign it: v: adc.f32 = 0.0")
         wanted = self.read(node.annotation)
+        if isinstance(wanted, Static) and wanted.thing is builtins.float:
+            value = self.to_float(node, self.value(node.value))
+            return self.assign(node.target, value, node.value)
+        if isinstance(wanted, Static) and wanted.thing in (int, bool):
+            wanted = Static(types.i32 if wanted.thing is int else types.boolean)
         if not isinstance(wanted, Static) or not isinstance(wanted.thing, types.Type):
             raise self.refuse(node.annotation, "this is no type of values", "write adc.f32, adc.i32, adc.vec[adc.f32, 3], ...")
         value = self.as_type(node.value, self.value(node.value), wanted.thing)
@@ -91,8 +110,9 @@ class Statements(Calls):
         if isinstance(target, (ast.Tuple, ast.List)):
             return self.unpack(target, read, at)
         if isinstance(target, ast.Name):
-            if isinstance(read, (Several, Shape)):
-                raise self.refuse(at, f"'{target.id}' would stand for several values", "unpack them: a, b = ...")
+            if isinstance(read, Shape):
+                read = Several(self.items(at, read))
+            self.check_sharing(target.id, at)
             if isinstance(read, Value):
                 self.rename(read, target.id)
             self.env[target.id] = read
@@ -100,37 +120,90 @@ class Statements(Calls):
         if isinstance(target, ast.Subscript):
             return self.store(target, self.to_value(at, read), at)
         if isinstance(target, ast.Attribute):
-            raise self.refuse(target, "a component cannot be assigned: vectors do not change",
-                              "make a new vector: v = adc.vec3(1.0, v.y, v.z)")
+            whole, index = self.component_of(target)
+            return self.set_component(target, whole, index, self.to_value(at, read), at)
         raise self.refuse(target, "this cannot be assigned in a kernel")
 
+    def check_sharing(self, name: str, at: ast.expr) -> None:
+        """In Python two names may be one vector. Where components are assigned, each name has a vector of its own."""
+        if not self.changed:
+            return
+        for one in _sources(at):
+            named = one.value if isinstance(one, ast.Subscript) else one
+            held = self.env.get(named.id) if isinstance(named, ast.Name) and (named is one or name in self.changed) else None
+            held = held.values if isinstance(held, Several) else [held] if named is one else []
+            vectors = any(isinstance(whole, Value) and whole.type.shape for whole in held)
+            if vectors and {name, named.id} & self.changed and name != named.id:  # type: ignore[attr-defined]
+                text = self.source.text(one)
+                raise self.refuse(one, f"'{name}' and '{text}' would be one vector in Python, of which components are assigned",
+                                  f"copy it: {name} = +{text}" if isinstance(held[0], Value) and len(held) == 1 else "copy it: w = +v")
+
     def unpack(self, target: ast.Tuple | ast.List, read, at: ast.expr) -> None:
-        if isinstance(read, Shape):
-            rank = read.of.rank if isinstance(read.of, Buffer) else len(read.of.extents)
-            read = Several([self.extent(at, read.of, axis) for axis in range(rank)])
-        if isinstance(read, Value) and len(read.type.shape) == 1:
-            read = Several([self.component(at, read, [known(axis)]) for axis in range(read.type.shape[0])])
-        if not isinstance(read, Several):
+        values = self.items(at, read)
+        if values is None:
             raise self.refuse(at, "one value is given to several names", "give as many values as names")
-        if len(read.values) != len(target.elts):
-            raise self.refuse(target, f"{len(read.values)} values are given to {len(target.elts)} names")
-        for one, value in zip(target.elts, read.values):
-            self.assign(one, value, at)
+        if len(values) != len(target.elts):
+            raise self.refuse(target, f"{len(values)} values are given to {len(target.elts)} names")
+        parts = at.elts if isinstance(at, (ast.Tuple, ast.List)) and len(at.elts) == len(values) else [at] * len(values)
+        for one, value, part in zip(target.elts, values, parts):
+            self.assign(one, value, part)
 
     def store(self, target: ast.Subscript, value: Value, at: ast.expr) -> None:
         whole = self.read(target.value)
+        if isinstance(whole, Value):
+            whole, index = self.component_of(target)
+            return self.set_component(target, whole, index, value, at)
         if not isinstance(whole, (Buffer, LocalArray)):
-            raise self.not_stored(target, whole)
+            raise self.refuse(target, "this cannot be assigned in a kernel", "kernels write to buffers")
         if isinstance(whole, Buffer) and "readonly" in whole.attributes:
             raise self.refuse(target, f"'{whole.text[1:]}' is readonly", "take adc.readonly out of its annotation")
         place = self.element(target, whole)
         self.put(target, place, self.as_type(at, value, whole.element, "the value"))
 
-    def not_stored(self, target: ast.expr, whole) -> CompileError:
-        if isinstance(whole, Value):
-            return self.refuse(target, "a component cannot be assigned: vectors do not change",
-                               "make a new vector: v = adc.vec3(1.0, v.y, v.z)")
-        return self.refuse(target, "this cannot be assigned in a kernel", "kernels write to buffers")
+    # ---- components
+
+    def component_of(self, target: ast.Attribute | ast.Subscript) -> tuple[Value, list[Value]]:
+        """The vector or matrix of which a component is assigned, and the index."""
+        whole = self.read(target.value)
+        if not isinstance(whole, Value) or not whole.type.shape:
+            raise self.refuse(target, "this cannot be assigned in a kernel", "kernels write to buffers")
+        if not isinstance(target.value, ast.Name) or target.value.id not in self.locals:
+            raise self.refuse(target, "a component is assigned of a variable alone",
+                              "read the vector, change it, and store it: v = p[i]; v.x = 1.0; p[i] = v")
+        if isinstance(target, ast.Subscript):
+            return whole, self.indices(target.slice)
+        self.read_attribute(ast.copy_location(ast.Attribute(target.value, target.attr, ast.Load()), target))  # is there such a one?
+        return whole, [known(COMPONENTS[target.attr])]
+
+    def set_component(self, target, whole: Value, index: list[Value], value: Value, at: ast.expr) -> None:
+        """v.x = a, v[i] = a, m[r, c] = a, m[r] = v: the variable stands for a new vector."""
+        shape = whole.type.shape
+        part = types.vec_type(whole.type.scalar, shape[1]) if len(shape) > len(index) else whole.type.scalar
+        if whole.guesses:
+            self.reconsider(whole, value.type)
+        value = self.as_type(at, value, part, "the value")
+        self.check_component(target, whole, index)
+        if len(shape) == 1:
+            made = self.emit(target, "vec.set", f"{whole.operand()}, {index[0].plain()}, {value.operand()}", whole.type)
+        else:
+            made = self.set_in_matrix(target, whole, index, value)
+        made.guesses = whole.guesses
+        self.rename(made, target.value.id)
+        self.env[target.value.id] = made
+
+    def set_in_matrix(self, target, whole: Value, index: list[Value], value: Value) -> Value:
+        rows, columns = whole.type.shape
+        if any(one.const is None for one in index):
+            raise self.refuse(target, "a component of a matrix is assigned at an index that is computed", "write numbers, or use adc.array")
+        parts = []
+        for row in range(rows):
+            for column in range(columns):
+                at = [known(row), known(column)]
+                if row != index[0].const or len(index) == 2 and column != index[1].const:
+                    parts.append(self.component(target, whole, at))
+                else:
+                    parts.append(value if len(index) == 2 else self.component(target, value, at[1:]))
+        return self.emit(target, "mat.make", ", ".join(one.operand() for one in parts) + f" : {whole.type.ir}", whole.type)
 
     def put(self, node: ast.AST, place: str, value: Value) -> None:
         self.effect(node, "store", f"store {place}, {value.plain()}")
@@ -146,11 +219,17 @@ class Statements(Calls):
                 old = self.emit(node.target, "load", place, whole.element)
                 new = self.arithmetic(node, node.op, old, self.value(node.value))
                 return self.put(node, place, self.as_type(node, new, whole.element, "the value"))
-            raise self.not_stored(node.target, whole)
+        if isinstance(node.target, (ast.Attribute, ast.Subscript)):
+            whole, index = self.component_of(node.target)
+            old = self.component(node.target, whole, index)
+            return self.set_component(node.target, whole, index, self.arithmetic(node, node.op, old, self.value(node.value)), node.value)
         if isinstance(node.target, ast.Name):
             old = self.to_value(node.target, self.read_name(ast.copy_location(ast.Name(node.target.id, ast.Load()), node.target)))
-            return self.assign(node.target, self.arithmetic(node, node.op, old, self.value(node.value)), node.value)
-        return self.assign(node.target, None, node.value)
+            made = self.arithmetic(node, node.op, old, self.value(node.value))
+            self.rename(made, node.target.id)
+            self.env[node.target.id] = made
+            return None
+        raise self.refuse(node.target, "this cannot be assigned in a kernel")
 
     # ---- arrays
 
@@ -210,7 +289,7 @@ class Statements(Calls):
         self.effect(node, "print", ", ".join([f"print {quoted(' '.join(words))}", *values]))
 
     def do_assert(self, node: ast.Assert) -> None:
-        condition = self.condition(node.test)
+        condition = self.truth(node.test)
         if node.msg is not None and not (isinstance(node.msg, ast.Constant) and isinstance(node.msg.value, str)):
             raise self.refuse(node.msg, "the text of an assertion is known when the kernel is read", "write a string")
         text = node.msg.value if isinstance(node.msg, ast.Constant) else " ".join(self.source.text(node.test).split())
@@ -223,7 +302,7 @@ class Statements(Calls):
                 return []
             return run
 
-        self.branch(node, self.condition(node.test), read(node.body), read(node.orelse))
+        self.branch(node, self.truth(node.test), read(node.body), read(node.orelse))
 
     def do_break(self, node: ast.Break) -> None:
         if self.loops[-1].kind == "parallel":
@@ -235,6 +314,26 @@ class Statements(Calls):
 
     def do_continue(self, node: ast.Continue) -> None:
         self.leave(node, "continue")
+
+
+def changed(nodes: list) -> dict[str, ast.AST]:
+    """The names of which statements assign components or elements, each with its first place."""
+    found: dict[str, ast.AST] = {}
+    for one in (one for node in nodes for one in ast.walk(node)):
+        if isinstance(one, (ast.Attribute, ast.Subscript)) and isinstance(one.ctx, ast.Store) and isinstance(one.value, ast.Name):
+            found.setdefault(one.value.id, one)
+    return found
+
+
+def _sources(node: ast.expr) -> list[ast.expr]:
+    """The expressions of which one, or several side by side, are the value."""
+    if isinstance(node, (ast.Tuple, ast.List)):
+        return [one for part in node.elts for one in _sources(part)]
+    return _sources(node.body) + _sources(node.orelse) if isinstance(node, ast.IfExp) else [node]
+
+
+def _leaves(form):
+    return (leaf for one in form for leaf in _leaves(one)) if form is not None else (None,)
 
 
 def quoted(text: str) -> str:

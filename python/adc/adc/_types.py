@@ -91,6 +91,8 @@ class Mat(Type):
 
     def __call__(self, *parts) -> Matrix:
         rows, columns = self.shape
+        if isinstance(parts[0], Matrix):
+            parts = tuple(number for row in parts[0] for number in row)
         numbers = [self.scalar(part) for part in (parts * (rows * columns) if len(parts) == 1 else parts)]
         return Matrix([Vector(numbers[row * columns:(row + 1) * columns]) for row in range(rows)])
 

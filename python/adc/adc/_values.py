@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import struct
+import typing
 
 from ._types import Scalar, Type
 
@@ -11,13 +12,42 @@ from ._types import Scalar, Type
 WEAK_INT, WEAK_FLOAT = Scalar("integer", "int", 64), Scalar("float", "float", 64)
 
 
+class Guess(typing.NamedTuple):
+    """A place where literals alone determine a type, so that it is a guess. What `told` says of the key is the type from then on."""
+
+    told: Told
+    key: tuple
+    counts: bool  #: whether the value may grow in a loop, so that only a wider type holds it
+
+
+class Told(dict):
+    """The types of guesses that were wrong, by key; one for each reading of a function."""
+
+    __hash__ = object.__hash__
+
+
+class Again(Exception):
+    """A guess was wrong: the function is read again, with what is known now."""
+
+    def __init__(self, guesses: frozenset[Guess], type: Scalar):
+        super().__init__()
+        self.guesses, self.type = guesses, type
+
+    def learn(self, told: Told) -> None:
+        """Notes the type of the guesses that belong to `told`; without one, the exception goes on to who made them."""
+        own = [guess for guess in self.guesses if guess.told is told and told.get(guess.key) is not self.type]
+        if not own:
+            raise self
+        told.update({guess.key: self.type for guess in own})
+
+
 class Value:
     """A value of the kernel: the IR's name of it, or a number that is known."""
 
-    __slots__ = ("type", "text", "const")
+    __slots__ = ("type", "text", "const", "guesses")
 
-    def __init__(self, type: Type, text: str = "", const: float | int | bool | None = None):
-        self.type, self.text, self.const = type, text, const
+    def __init__(self, type: Type, text: str = "", const: float | int | bool | None = None, guesses: frozenset[Guess] = frozenset()):
+        self.type, self.text, self.const, self.guesses = type, text, const, guesses
 
     @property
     def is_weak(self) -> bool:
@@ -74,10 +104,10 @@ class Static:
 
 
 class Unknown:
-    """A name that cannot be read here, and why."""
+    """A name that cannot be read here, and why; `again` where another guess of a type would help."""
 
-    def __init__(self, why: str, remedy: str):
-        self.why, self.remedy = why, remedy
+    def __init__(self, why: str, remedy: str, again: Again | None = None):
+        self.why, self.remedy, self.again = why, remedy, again
 
 
 def same_number(a, b) -> bool:

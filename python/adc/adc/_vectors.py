@@ -5,10 +5,11 @@ from __future__ import annotations
 import operator
 
 
-class _Arithmetic(tuple):
-    """Operators with another one of the shape, or with a number."""
+class _Arithmetic(list):
+    """Operators with another one of the shape, or with a number. They make new ones: v += w leaves the old v as it is."""
 
     __slots__ = ()
+    __hash__ = None  # type: ignore[assignment]
 
     def __add__(self, other):
         return self._with(other, operator.add)
@@ -22,18 +23,26 @@ class _Arithmetic(tuple):
     def __truediv__(self, other):
         return self._with(other, operator.truediv)
 
-    def __rmul__(self, other):
-        return self._with(other, operator.mul)
+    def __floordiv__(self, other):
+        return self._with(other, operator.floordiv)
+
+    def __mod__(self, other):
+        return self._with(other, operator.mod)
+
+    def __pow__(self, exponent):
+        return self._with(exponent, operator.pow)
+
+    def __pos__(self):
+        return copied(self)
+
+    __iadd__, __imul__, __rmul__ = __add__, __mul__, __mul__
 
 
 class Vector(_Arithmetic):
     """Components of a vector: v.x, v[0], v + w, 2 * v."""
 
     __slots__ = ()
-    x = property(lambda self: self[0])
-    y = property(lambda self: self[1])
-    z = property(lambda self: self[2])
-    w = property(lambda self: self[3])
+    x, y, z, w = (property(lambda self, at=at: self[at], lambda self, value, at=at: self.__setitem__(at, value)) for at in range(4))
 
     def _with(self, other, function):
         if isinstance(other, Vector):
@@ -54,7 +63,13 @@ class Matrix(_Arithmetic):
     __slots__ = ()
 
     def __getitem__(self, at):
-        return tuple.__getitem__(self, at[0])[at[1]] if isinstance(at, tuple) else tuple.__getitem__(self, at)
+        return list.__getitem__(self, at[0])[at[1]] if isinstance(at, tuple) else Vector(list.__getitem__(self, at))
+
+    def __setitem__(self, at, value):
+        if isinstance(at, tuple):
+            list.__getitem__(self, at[0])[at[1]] = value
+        else:
+            list.__setitem__(self, at, Vector(value))
 
     def _with(self, other, function):
         if isinstance(other, Matrix):
@@ -68,6 +83,13 @@ class Matrix(_Arithmetic):
         if isinstance(other, Matrix):
             return Matrix(Vector(dot(row, column) for column in zip(*other)) for row in self)
         return Vector(dot(row, other) for row in self)
+
+
+def copied(value):
+    """A value with vectors and matrices of its own."""
+    if isinstance(value, Matrix):
+        return Matrix(map(Vector, value))
+    return Vector(value) if isinstance(value, Vector) else tuple(map(copied, value)) if isinstance(value, tuple) else value
 
 
 def dot(a, b):
