@@ -24,6 +24,7 @@
 #pragma GCC diagnostic ignored "-Wgnu-anonymous-struct"
 #pragma GCC diagnostic ignored "-Wnested-anon-types"
 #endif
+#include "cpp/blocks.cpp"
 #include "cpp/complex.cpp"
 #include "cpp/corners.cpp"
 #include "cpp/engine.cpp"
@@ -137,6 +138,8 @@ int main(int count, char** words) {
   ADC_UNIONS(UNIONS_CLOSE)
 #define COMPLEX_CLOSE(name) Feature(kernels, #name, &complexes::name, false), ++features;
   ADC_COMPLEXES(COMPLEX_CLOSE)
+#define BLOCKS_EXACT(name) Feature(kernels, #name, &blocks::name, true), ++features;
+  ADC_BLOCKS(BLOCKS_EXACT)
   std::printf("%d features, %d failures\n", features, failures);
   return failures == 0 ? 0 : 1;
 }

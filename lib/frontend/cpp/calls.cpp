@@ -312,7 +312,7 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
       return slot;
     }
     const clang::CXXRecordDecl* record = RecordOf(type);
-    if (record == nullptr || record->isInStdNamespace()) {
+    if (record == nullptr || record->isInStdNamespace() || IsBlock(type)) {
       std::string help = type->isAnyPointerType() ? "use adc::buffer" : "";
       Refuse(range, "a kernel has no parameters of type '" + Spell(type) + "'", help);
     }

@@ -24,6 +24,10 @@ std::optional<Given> Lowering::CallContract(const clang::CallExpr* call, const c
     Parallel(arguments, call);
     return Given{};
   }
+  if (name == "blocks") {
+    Blocks(function, arguments, call);
+    return Given{};
+  }
   if (name == "print") {
     Print(arguments, call);
     return Given{};
@@ -174,6 +178,8 @@ std::optional<Given> Lowering::CallMember(const clang::CallExpr* call, const cla
                                           llvm::ArrayRef<const clang::Expr*> arguments) {
   QualType type = object->getType();
   SourceRange range = call->getSourceRange();
+  if (IsBlock(type) && method->getIdentifier() != nullptr)
+    return CallBlock(call, method->getName(), arguments);
   if (BufferOf(type)) {
     ObjectPtr buffer = Place(object);
     auto kind = method->getOverloadedOperator();
@@ -246,67 +252,90 @@ std::optional<Given> Lowering::CallMember(const clang::CallExpr* call, const cla
   return std::nullopt;
 }
 
-void Lowering::Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
-  SourceRange range = call->getSourceRange();
-  if (in_parallel_)
-    Refuse(call, "adc::parallel stands inside of adc::parallel",
-           "give it one more extent: adc::parallel(n, m, f)");
+void Lowering::CheckOutside(const clang::CallExpr* call, const char* word) {
+  if (parallel_.empty()) return;
+  Refuse(call, std::string(word) + " stands inside of " + parallel_,
+         parallel_ == "adc::parallel" ? "give it one more extent: adc::parallel(n, m, f)"
+                                      : "let each invocation take its share of the iterations in a loop");
+}
+
+std::vector<Value> Lowering::BoundsOf(llvm::ArrayRef<const clang::Expr*> extents) {
   std::vector<Value> bounds;
-  for (const clang::Expr* extent : arguments.drop_back()) {
+  for (const clang::Expr* extent : extents) {
     Value hi = Index(ValueOf(extent));
     bounds.push_back(ssa_.builder().Zero(ssa_.TypeOf(hi)));
     bounds.push_back(hi);
   }
-  ObjectPtr closure = Place(arguments.back());
-  const clang::CXXRecordDecl* record = RecordOf(arguments.back()->getType());
+  return bounds;
+}
+
+/// The function of a lambda that takes so many parameters; null where it has none.
+const clang::FunctionDecl* Lowering::BodyOfLambda(const clang::Expr* closure, unsigned parameters,
+                                                  SourceRange call) {
+  const clang::CXXRecordDecl* record = RecordOf(closure->getType());
+  if (record == nullptr) return nullptr;
   const clang::CXXMethodDecl* method = nullptr;
-  if (record != nullptr) {
-    clang::DeclarationName name = context_.DeclarationNames.getCXXOperatorName(clang::OO_Call);
-    for (clang::NamedDecl* found : record->lookup(name)) {
-      if (auto* one = llvm::dyn_cast<clang::CXXMethodDecl>(found)) method = one;
-      if (auto* made = llvm::dyn_cast<clang::FunctionTemplateDecl>(found)) {
-        for (clang::FunctionDecl* instance : made->specializations()) {
-          if (instance->getNumParams() == bounds.size() / 2 && instance->hasBody())
-            method = llvm::cast<clang::CXXMethodDecl>(instance);
-        }
+  clang::DeclarationName name = context_.DeclarationNames.getCXXOperatorName(clang::OO_Call);
+  for (clang::NamedDecl* found : record->lookup(name)) {
+    if (auto* one = llvm::dyn_cast<clang::CXXMethodDecl>(found)) method = one;
+    if (auto* made = llvm::dyn_cast<clang::FunctionTemplateDecl>(found)) {
+      for (clang::FunctionDecl* instance : made->specializations()) {
+        if (instance->getNumParams() == parameters && instance->hasBody())
+          method = llvm::cast<clang::CXXMethodDecl>(instance);
       }
     }
   }
-  if (method == nullptr || method->getNumParams() != bounds.size() / 2)
-    Refuse(arguments.back(), "adc::parallel takes a lambda with an index for each extent");
-  SetPlace(range);
+  return method != nullptr && method->getNumParams() == parameters ? BodyOf(method, call) : nullptr;
+}
+
+void Lowering::Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
+  CheckOutside(call, "adc::parallel");
+  std::vector<Value> bounds = BoundsOf(arguments.drop_back());
+  ObjectPtr closure = Place(arguments.back());
+  auto count = static_cast<unsigned>(bounds.size() / 2);
+  const clang::FunctionDecl* body = BodyOfLambda(arguments.back(), count, call->getSourceRange());
+  if (body == nullptr) Refuse(arguments.back(), "adc::parallel takes a lambda with an index for each extent");
+  SetPlace(call->getSourceRange());
+  RunParallel("adc::parallel", bounds, closure, body, [&](Frame& frame, std::span<const Value> indices) {
+    for (unsigned n = 0; n < body->getNumParams(); ++n) {
+      const clang::ParmVarDecl* parameter = body->getParamDecl(n);
+      Type type = NeedRegister(parameter->getType(), parameter->getSourceRange());
+      if (!type.IsInteger()) Refuse(parameter->getSourceRange(), "an index is an integer");
+      function_[indices[n]].name = module_.Intern(std::string_view(parameter->getName()));
+      ObjectPtr slot = NewSlot(type, parameter->getType().getNonReferenceType(), {});
+      ssa_.Set(slot->slot, Convert(indices[n], type));
+      frame.variables[parameter] = slot;
+    }
+  });
+}
+
+/// A parallel loop of the IR, whose body is that of a lambda; `bind` gives its parameters their values.
+ir::Inst Lowering::RunParallel(const char* word, std::span<const Value> bounds, const ObjectPtr& closure,
+                               const clang::FunctionDecl* body,
+                               const std::function<void(Frame&, std::span<const Value>)>& bind) {
   size_t slots = ssa_.SlotCount();
   std::vector<Value> indices = ssa_.OpenParallel(bounds);
-  in_parallel_ = true;
-  const clang::FunctionDecl* defined = BodyOf(method, range);
+  parallel_ = word;
   Frame frame;
-  frame.function = defined;
+  frame.function = body;
   frame.self = closure;
-  frame.first_boundary = boundaries_.size();
-  for (unsigned n = 0; n < defined->getNumParams(); ++n) {
-    const clang::ParmVarDecl* parameter = defined->getParamDecl(n);
-    Type type = NeedRegister(parameter->getType(), parameter->getSourceRange());
-    if (!type.IsInteger()) Refuse(parameter->getSourceRange(), "an index is an integer");
-    function_[indices[n]].name = module_.Intern(std::string_view(parameter->getName()));
-    ObjectPtr slot = NewSlot(type, parameter->getType().getNonReferenceType(), {});
-    ssa_.Set(slot->slot, Convert(indices[n], type));
-    frame.variables[parameter] = slot;
-  }
+  bind(frame, indices);
   std::vector<Boundary> outer;
   outer.swap(boundaries_);
-  frame.first_boundary = 0;
-  RunBody(frame, defined->getBody(), nullptr);
+  RunBody(frame, body->getBody(), nullptr);
   boundaries_.swap(outer);
-  in_parallel_ = false;
-  ssa_.Close();
+  parallel_.clear();
+  ir::Inst loop = ssa_.Close();
   for (Slot slot : ssa_.Escaped()) {
     if (slot >= slots) continue;
     shared_.diagnostics
         .Error(diag::E0802, ssa_.LastStore(slot),
-               "a variable that is declared outside of adc::parallel is assigned by all of its iterations")
+               "a variable that is declared outside of " + std::string(word) +
+                   " is assigned by all of its iterations")
         .AddHelp("declare it inside, or sum into a buffer with adc::atomic_add");
     throw Refusal();
   }
+  return loop;
 }
 
 Given Lowering::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
@@ -316,9 +345,9 @@ Given Lowering::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
   SetPlace(range);
   const Object* whole = cell.get();
   while (whole->kind == ObjectKind::Component) whole = whole->of.get();
-  bool in_buffer = whole->base.Valid() && ssa_.TypeOf(whole->base).IsBuffer();
-  if (!in_buffer || (whole->kind != ObjectKind::Cell && whole->kind != ObjectKind::Spread))
-    Refuse(arguments[0], "an atomic works on an element of a buffer",
+  bool seen_by_others = whole->base.Valid() && (ssa_.TypeOf(whole->base).IsBuffer() || IsShared(whole->base));
+  if (!seen_by_others || (whole->kind != ObjectKind::Cell && whole->kind != ObjectKind::Spread))
+    Refuse(arguments[0], "an atomic works on an element of a buffer or of a shared array",
            "use an ordinary assignment for what a kernel declares");
   if (whole->kind == ObjectKind::Spread) {
     if (whole->register_type.scalar != ssa_.TypeOf(whole->base).scalar)

@@ -1,8 +1,8 @@
 #pragma once
 // One kernel, or one function with a derivative of its own, from Clang's tree to the IR. The parts:
 // objects.cpp (what a name stands for), constants.cpp, pointers.cpp, words.cpp (buffers of structs),
-// expressions.cpp, calls.cpp, contract.cpp (the names of adc/kernel.hpp), library.cpp (the C++ library's
-// functions), statements.cpp, loops.cpp.
+// expressions.cpp, calls.cpp, contract.cpp (the names of adc/kernel.hpp), blocks.cpp, library.cpp (the
+// library's functions), statements.cpp, loops.cpp.
 //
 // Functions are lowered where they are called. What has no lowering is refused at its place: a Refusal leaves
 // the kernel, and the next one is tried.
@@ -49,6 +49,10 @@ struct Given {
 /// What `e` stands for where Clang's tree holds it in place of what was written: a constant or a whole
 /// expression with its temporaries, an argument of a template, a default. Null: `e` itself was written.
 const clang::Expr* WrittenFor(const clang::Expr* e);
+
+/// Whether the record is the template `name` of namespace adc; its arguments.
+const clang::ClassTemplateSpecializationDecl* ContractTemplate(clang::QualType type, llvm::StringRef name);
+bool InNamespace(const clang::Decl* declaration, llvm::StringRef name);
 
 class Lowering {
  public:
@@ -264,11 +268,35 @@ class Lowering {
   std::optional<Given> CallLibrary(const clang::CallExpr* call, const clang::FunctionDecl* function,
                                    llvm::ArrayRef<const clang::Expr*> arguments);
   void Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
+  void CheckOutside(const clang::CallExpr* call, const char* word);
+  std::vector<ir::Value> BoundsOf(llvm::ArrayRef<const clang::Expr*> extents);
+  const clang::FunctionDecl* BodyOfLambda(const clang::Expr* closure, unsigned parameters,
+                                          clang::SourceRange call);
+  ir::Inst RunParallel(const char* word, std::span<const ir::Value> bounds, const ObjectPtr& closure,
+                       const clang::FunctionDecl* body,
+                       const std::function<void(Frame&, std::span<const ir::Value>)>& bind);
   Given Atomic(ir::Op op, llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
   void Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
   bool AssertOf(const clang::Expr* expression);
   ir::Value RoundAway(ir::Value a);
   ir::Value Lerp(ir::Value a, ir::Value b, ir::Value t);
+
+  // ---- Blocks (blocks.cpp)
+  struct OpenBlock {
+    std::vector<ir::Value> groups;
+    ir::Value thread;
+    std::vector<int64_t> sizes;
+    ir::Block body;
+  };
+  static bool IsBlock(clang::QualType type) { return ContractTemplate(type, "block") != nullptr; }
+  void Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const clang::Expr*> arguments,
+              const clang::CallExpr* call);
+  Given CallBlock(const clang::CallExpr* call, llvm::StringRef name,
+                  llvm::ArrayRef<const clang::Expr*> arguments);
+  ir::Value ThreadAlong(size_t axis);
+  ObjectPtr SharedCells(clang::QualType type, clang::SourceRange range);
+  void NameCells(const clang::VarDecl* variable, const ObjectPtr& object);
+  bool IsShared(ir::Value array) const;
 
   // ---- Statements
   void Run(const Rest* rest);
@@ -326,11 +354,8 @@ class Lowering {
   std::set<const clang::Stmt*> uncounted_;   ///< `for` loops that turned out to be none of the IR's
   std::vector<ObjectPtr> parts_;             ///< objects that know what they are part of, and pointers
   std::map<ir::Value, bool> array_outside_;  ///< local arrays made outside of a parallel
-  bool in_parallel_ = false;
+  std::string parallel_;                     ///< the word for the parallel that is open
+  std::optional<OpenBlock> block_;
 };
-
-/// Whether the record is the template `name` of namespace adc; its arguments.
-const clang::ClassTemplateSpecializationDecl* ContractTemplate(clang::QualType type, llvm::StringRef name);
-bool InNamespace(const clang::Decl* declaration, llvm::StringRef name);
 
 }  // namespace adc::frontend

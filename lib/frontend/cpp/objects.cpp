@@ -215,7 +215,7 @@ ObjectPtr Lowering::NewObject(QualType type, std::string_view name, SourceRange 
         Refuse(range, "an array of " + std::to_string(length) + " elements in a kernel", "use a buffer");
       Value base = ssa_.builder().Alloca(Type::Array(leaf, static_cast<uint32_t>(length)));
       if (!name.empty()) ssa_.Name(base, name);
-      array_outside_[base] = !in_parallel_;
+      array_outside_[base] = parallel_.empty();
       object->storage.bases.push_back(base);
     }
     return object;
@@ -521,8 +521,8 @@ Value Lowering::Load(const ObjectPtr& object, SourceRange range) {
       return ssa_.Get(object->slot);
     case ObjectKind::Cell: {
       auto outside = array_outside_.find(object->base);
-      if (outside != array_outside_.end() && outside->second && in_parallel_)
-        Refuse(range, "an array that is declared outside of adc::parallel is used inside of it",
+      if (outside != array_outside_.end() && outside->second && !parallel_.empty())
+        Refuse(range, "an array that is declared outside of " + parallel_ + " is used inside of it",
                "declare it inside, make it constexpr, or pass a buffer");
       return ssa_.builder().Load(object->base, object->indices);
     }
@@ -581,8 +581,8 @@ void Lowering::Store(const ObjectPtr& object, Value value, SourceRange range) {
       return ssa_.Set(object->slot, value);
     case ObjectKind::Cell: {
       auto outside = array_outside_.find(object->base);
-      if (outside != array_outside_.end() && outside->second && in_parallel_)
-        Refuse(range, "an array that is declared outside of adc::parallel is assigned inside of it",
+      if (outside != array_outside_.end() && outside->second && !parallel_.empty())
+        Refuse(range, "an array that is declared outside of " + parallel_ + " is assigned inside of it",
                "declare it inside, or pass a buffer");
       if (function_[object->base].kind == ir::ValueKind::Global) Refuse(range, "a constant is assigned");
       return store(object->indices, value, ir::kNoAttr);

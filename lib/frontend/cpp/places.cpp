@@ -30,7 +30,10 @@ diag::SourceSpan Places::Of(clang::SourceRange range) {
 }
 
 bool Places::InSystemHeader(clang::SourceLocation location) const {
-  return location.isValid() && clang_.isInSystemHeader(clang_.getExpansionLoc(location));
+  if (location.isInvalid()) return false;
+  location = clang_.getExpansionLoc(location);
+  // Also where a -I leads to it.
+  return clang_.isInSystemHeader(location) || clang_.getFilename(location).ends_with("adc/kernel.hpp");
 }
 
 }  // namespace adc::frontend

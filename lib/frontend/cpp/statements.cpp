@@ -427,6 +427,7 @@ void Lowering::DeclareVariable(const clang::VarDecl* variable) {
   bool closure = record != nullptr && record->isLambda();
   ObjectPtr object = NewObject(type, closure ? std::string() : name, range);
   if (init != nullptr) Initialise(object, init);
+  NameCells(variable, object);
   frame_->variables[variable] = object;
 }
 

@@ -77,7 +77,7 @@ class Liveness {
       }
       bool effect = data.op == Op::Store || ir::IsAtomic(data.op) || data.op == Op::Call ||
                     data.op == Op::Assert || data.op == Op::Print || data.op == Op::Return ||
-                    data.op == Op::Parallel;
+                    data.op == Op::Parallel || data.op == Op::Barrier;
       if (effect) Keep(inst);
     }
   }

@@ -282,7 +282,7 @@ KERNEL(misplaced_checkpoint, {
 })
 KERNEL(atomic_on_local, {
   float v = 0;
-// CHECK: :[[#@LINE+1]]:19: error: an atomic works on an element of a buffer [E0802]
+// CHECK: :[[#@LINE+1]]:19: error: an atomic works on an element of a buffer or of a shared array [E0802]
   adc::atomic_add(v, 1.0f);
   y[i] = v;
 })

@@ -1,0 +1,122 @@
+// adc::blocks: the IR's `parallel ... workgroup`, whose last axis counts the invocations of a block.
+//
+//   adc::blocks<8, 8>(n, m, [&](adc::block<8, 8> b) {    parallel %b.0, %b.1, %b in 0..%n, 0..%m, 0..64
+//   workgroup {
+//     adc::shared<float, 64> tile(b);                      %tile = alloca array<f32, 64> shared
+//     tile[b.thread()] = x[b.index(1)];               =>   store %tile[%b], (load %x[%b.1 * 8 + %b rem 8])
+//     b.barrier();                                         barrier
+//   });                                                  }
+//
+// A block's object is empty: its numbers are those of the loop that is open.
+
+#include "diag/errors/cpp.h"
+#include "frontend/cpp/lowering.h"
+#include "ir/module.h"
+
+namespace adc::frontend {
+
+using clang::QualType;
+using clang::SourceRange;
+using ir::Op;
+using ir::Value;
+
+void Lowering::Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const clang::Expr*> arguments,
+                      const clang::CallExpr* call) {
+  SourceRange range = call->getSourceRange();
+  CheckOutside(call, "adc::blocks");
+  std::vector<Value> bounds = BoundsOf(arguments.drop_back());
+  size_t axes = arguments.size() - 1;
+  OpenBlock open;
+  int64_t size = 1;
+  for (size_t n = 0; n < axes; ++n) {
+    const clang::TemplateArgument& extent =
+        (*function->getTemplateSpecializationArgs())[static_cast<unsigned>(n)];
+    open.sizes.push_back(extent.getAsIntegral().getExtValue());
+    size *= open.sizes.back();
+  }
+  ObjectPtr closure = Place(arguments.back());
+  const clang::FunctionDecl* body = BodyOfLambda(arguments.back(), 1, range);
+  if (body == nullptr || !IsBlock(body->getParamDecl(0)->getType()))
+    Refuse(arguments.back(), "adc::blocks takes a lambda with an adc::block");
+  const clang::ParmVarDecl* parameter = body->getParamDecl(0);
+  SetPlace(range);
+  bounds.push_back(ssa_.builder().I32(0));
+  bounds.push_back(ssa_.builder().I32(static_cast<int32_t>(size)));
+  ir::Inst loop =
+      RunParallel("adc::blocks", bounds, closure, body, [&](Frame& frame, std::span<const Value> indices) {
+        std::string name = parameter->getNameAsString();
+        for (size_t n = 0; n < axes; ++n) {
+          function_[indices[n]].name = module_.Intern(name + (axes == 1 ? "" : std::to_string(n)));
+          open.groups.push_back(Convert(indices[n], ir::kI32));
+        }
+        open.thread = indices[axes];
+        function_[open.thread].name = module_.Intern("thread");
+        open.body = ssa_.builder().block();
+        block_ = open;
+        frame.variables[parameter] = NewObject(parameter->getType(), {}, parameter->getSourceRange());
+      });
+  function_[loop].flags |= ir::kFlagWorkgroup;
+  block_.reset();
+}
+
+/// A member function of adc::block.
+Given Lowering::CallBlock(const clang::CallExpr* call, llvm::StringRef name,
+                          llvm::ArrayRef<const clang::Expr*> arguments) {
+  SourceRange range = call->getSourceRange();
+  if (!block_) Refuse(call, "there is no block here", "call it in the lambda of adc::blocks");
+  SetPlace(range);
+  if (name == "barrier") {
+    ssa_.builder().Create(Op::Barrier, {}, {});
+    return {};
+  }
+  if (name == "cells") return {{}, SharedCells(call->getType(), range)};
+  if (name == "thread" && arguments.empty()) return {block_->thread, {}};
+  size_t axis = 0;
+  if (!arguments.empty()) {
+    std::optional<int64_t> known = function_.IntegerConstant(ValueOf(arguments[0]));
+    if (!known || *known < 0 || *known >= static_cast<int64_t>(block_->sizes.size()))
+      Refuse(call, "the axis of " + name.str() + "() is a constant below the block's number of axes");
+    axis = static_cast<size_t>(*known);
+  }
+  SetPlace(range);
+  if (name == "thread") return {ThreadAlong(axis), {}};
+  if (name == "group") return {block_->groups[axis], {}};
+  Value first = ssa_.Make(
+      Op::Mul, {block_->groups[axis], ssa_.builder().I32(static_cast<int32_t>(block_->sizes[axis]))});
+  return {ssa_.Make(Op::Add, {first, ThreadAlong(axis)}), {}};
+}
+
+/// The number of the invocation along an axis; the last one is the fastest.
+Value Lowering::ThreadAlong(size_t axis) {
+  int64_t faster = 1;
+  for (size_t n = axis + 1; n < block_->sizes.size(); ++n) faster *= block_->sizes[n];
+  auto number = [&](int64_t n) { return ssa_.builder().I32(static_cast<int32_t>(n)); };
+  Value along = faster == 1 ? block_->thread : ssa_.Make(Op::Div, {block_->thread, number(faster)});
+  return axis == 0 ? along : ssa_.Make(Op::Rem, {along, number(block_->sizes[axis])});
+}
+
+/// The array of an adc::shared.
+ObjectPtr Lowering::SharedCells(QualType type, SourceRange range) {
+  if (ssa_.builder().block() != block_->body)
+    Refuse(range, "a shared array is declared behind a branch or in a loop",
+           "declare it where the lambda of adc::blocks begins");
+  ObjectPtr cells = NewObject(type, {}, range);
+  if (cells->storage.bases.empty()) Refuse(range, "a shared array of '" + Spell(cells->element) + "'");
+  for (Value base : cells->storage.bases) function_[function_.DefiningInst(base)].flags |= ir::kFlagShared;
+  return cells;
+}
+
+/// Gives the array of an adc::shared the name of the variable.
+void Lowering::NameCells(const clang::VarDecl* variable, const ObjectPtr& object) {
+  if (ContractTemplate(variable->getType(), "shared") == nullptr) return;
+  for (const ObjectPtr& cells : object->members) {
+    for (Value base : cells->storage.bases) ssa_.Name(base, std::string_view(variable->getName()));
+  }
+}
+
+bool Lowering::IsShared(Value array) const {
+  ir::Inst made = function_.DefiningInst(array);
+  return made.Valid() && (function_[made].flags & ir::kFlagShared) != 0;
+}
+
+}  // namespace adc::frontend
