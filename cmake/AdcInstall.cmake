@@ -11,13 +11,16 @@ if(ADC_BUILD_RUNTIME)
   install(TARGETS adc-runtime RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT loader)
 endif()
 if(ADC_BUILD_COMPILER)
-  add_dependencies(adc_installed adc adc-cpp adc_shared)
+  add_dependencies(adc_installed adc adc-cpp)
   install(TARGETS adc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
-  install(TARGETS adc_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler
-    NAMELINK_COMPONENT development)
+  if(TARGET adc_shared)
+    add_dependencies(adc_installed adc_shared)
+    install(TARGETS adc_shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler
+      NAMELINK_COMPONENT development)
+  endif()
 
-  # Manual pages and completions come from the option tables, so adc itself writes them.
-  if(NOT CMAKE_CROSSCOMPILING)
+  # Manual pages and completions come from the option tables, so adc itself writes them. A wheel has none.
+  if(NOT CMAKE_CROSSCOMPILING AND NOT SKBUILD)
     set(pages_folder "${CMAKE_CURRENT_BINARY_DIR}/pages")
     file(MAKE_DIRECTORY "${pages_folder}")
     file(STRINGS "${ADC_ROOT}/tools/adc/commands.h" lines REGEX "^    {\"[a-z]+\", ")
@@ -47,25 +50,7 @@ if(ADC_BUILD_COMPILER)
 
   # Private to the compiler, and always below lib/adc, whatever the system calls its folder of libraries.
   install(TARGETS adc-cpp LIBRARY DESTINATION lib/adc COMPONENT compiler)
-  file(STRINGS "${ADC_ROOT}/lib/target/targets.def" hip_targets REGEX "^ADC_HIP_TARGET\\(")
-  set(math nvptx64--nvidiacl.bc)
-  foreach(line IN LISTS hip_targets)
-    string(REGEX REPLACE "^ADC_HIP_TARGET\\(\"([^\"]*)\".*" "\\1-amdgcn--.bc" name "${line}")
-    list(APPEND math "${name}")
-  endforeach()
-  # Most are links to the one of the oldest processor.
-  set(files "")
-  foreach(name IN LISTS math)
-    set(file "${ADC_LIBCLC_FOLDER}/${name}")
-    list(APPEND files "${file}")
-    while(IS_SYMLINK "${file}")
-      file(READ_SYMLINK "${file}" next)
-      get_filename_component(file "${next}" ABSOLUTE BASE_DIR "${ADC_LIBCLC_FOLDER}")
-      list(APPEND files "${file}")
-    endwhile()
-  endforeach()
-  list(REMOVE_DUPLICATES files)
-  install(FILES ${files} DESTINATION lib/adc/clc COMPONENT compiler)
+  install(FILES ${ADC_LIBCLC_FILES} DESTINATION lib/adc/clc COMPONENT compiler)
   # Clang's own headers, of the languages that kernels have.
   install(DIRECTORY "${ADC_CLANG_RESOURCES}/include" DESTINATION lib/adc/clang COMPONENT compiler
     FILES_MATCHING PATTERN "*.h" PATTERN "*_wrappers" EXCLUDE PATTERN "sanitizer" EXCLUDE PATTERN "fuzzer" EXCLUDE

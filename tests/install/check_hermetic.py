@@ -84,8 +84,8 @@ def main():
     (sandbox / "proc").mkdir()
     shutil.copy(options.adc, sandbox / "bin/adc")
     (sandbox / "lib/adc/clc").mkdir(parents=True)
-    for name in ("nvptx64--nvidiacl.bc", "gfx1100-amdgcn--.bc"):
-        shutil.copy(options.clc / name, sandbox / "lib/adc/clc")
+    for name in ("nvptx64--nvidiacl.bc", "gfx1100-amdgcn--.bc"):  # what a link leads to is what is installed
+        shutil.copy((options.clc / name).resolve(), sandbox / "lib/adc/clc")
     for library in libraries(options.adc):
         place = sandbox / library[1:]
         place.parent.mkdir(parents=True, exist_ok=True)

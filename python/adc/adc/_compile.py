@@ -45,11 +45,16 @@ class CompileWarning(UserWarning):
     """What adc warns of, as adc prints it."""
 
 
+def own_program() -> str | None:
+    """The program that a wheel brings; None where the package lies in a build tree."""
+    own = pathlib.Path(__file__).parent / "bin/adc"
+    return str(own) if own.exists() else None
+
+
 def program() -> str:
     """The program that is run. FileNotFoundError where there is none."""
     named = os.environ.get("ADC")
-    own = pathlib.Path(__file__).parent / "bin/adc"
-    found = shutil.which(named) if named else str(own) if own.exists() else shutil.which("adc")
+    found = shutil.which(named) if named else own_program() or shutil.which("adc")
     if found is None:
         where = f"ADC names '{named}', which is no program" if named else "it is not on PATH, and ADC does not name it"
         raise FileNotFoundError(f"the compiler adc cannot be found: {where}")
