@@ -88,6 +88,21 @@ def fetched(wheel):
     sys.path.insert(0, str(folder))
 
 
+class Counted:
+    """A kernel whose launches from Python, and those of its gradient, are counted by name."""
+
+    def __init__(self, kernel, launches):
+        self.kernel, self.launches = kernel, launches
+
+    def __getattr__(self, name):
+        found = getattr(self.kernel, name)
+        return Counted(found, self.launches) if name == "grad" else found
+
+    def __call__(self, **arguments):
+        self.launches[self.kernel.name] += 1
+        return self.kernel(**arguments)
+
+
 class Raises:
     """with Raises(self, adrt.ArgumentError, "x", "float64", "float32"): type, parameter and words of the message."""
 

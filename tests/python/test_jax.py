@@ -1,6 +1,7 @@
 """adrt.jax: grad, jit, vmap, jvp, shard_map and loops of kernels, against closed forms, differences, forward mode and the same
 functions of JAX's own. The CPU is four devices."""
 
+import collections
 import ctypes
 import functools
 import gc
@@ -12,8 +13,8 @@ import threading
 import unittest
 from unittest import mock
 
-from support import (HERE, ROOT, WORK, Raises, compiled, compiled_text, fetched, main, run_snippets, sample, skip_unless_built,
-                     skip_without)
+from support import (HERE, ROOT, WORK, Counted, Raises, compiled, compiled_text, fetched, main, run_snippets, sample,
+                     skip_unless_built, skip_without)
 
 skip_unless_built()
 fetched("jax==0.10.2")
@@ -121,7 +122,7 @@ class Jax(unittest.TestCase):
 
     def test_page(self):
         x = jnp.linspace(-1, 1, 12, dtype="float32")
-        self.assertEqual(run_snippets("jax", bundle=self.relax.bundle, x=x), 2)
+        self.assertEqual(run_snippets("jax", bundle=self.relax.bundle, x=x), 3)
 
     def test_compiled_programs_call_no_python(self):
         for mode, transformed in ("reverse", jax.grad), ("forward", jax.jacfwd):
@@ -247,6 +248,114 @@ class Jax(unittest.TestCase):
             jax.tree.map(functools.partial(np.testing.assert_allclose, rtol=1e-12), got, wanted)
         got, wanted = (jax.vmap(jax.vmap(f), (0, None))(x, s) for f in (by_kernel, by_jax))
         np.testing.assert_allclose(got, wanted, rtol=1e-12)
+
+    def by_rows(self, kernel=None):
+        rows = adrt.jax.function(kernel or self.kernels["rows"], batch=("x", "s", "y", "total"))
+        one_after_the_other = adrt.jax.function(self.kernels["rows"])
+
+        def batched(x, s, common):
+            made = rows(x=x, s=s, common=common, n=2, y=x.shape)
+            return jnp.sum(made.y) + made.total
+
+        def sequential(x, s, common):
+            made = one_after_the_other(x=x[None], s=s[None], common=common, n=2, y=(1, *x.shape), total=1)
+            return jnp.sum(made.y) + made.total[0]
+
+        return batched, sequential
+
+    def test_vmap_over_a_batch_is_one_launch(self):
+        """Values and gradients, equal to those of one launch for each element to the bit, and the launches of a program."""
+        batched, sequential = self.by_rows()
+        x, s = jnp.linspace(0.1, 1.4, 12).reshape(3, 4), jnp.asarray([0.5, 1.0, 1.5])
+        common = jnp.linspace(0, 0.3, 4)
+        for axes in (0, 0, None), (0, None, None), (None, 0, None), (1, 0, None):
+            given = (x.T if axes[0] == 1 else x if axes[0] == 0 else x[0]), (s if axes[1] == 0 else s[1]), common
+            for transform in lambda f: f, lambda f: jax.grad(f, (0, 1)):
+                got, wanted = (jax.jit(jax.vmap(transform(f), axes))(*given) for f in (batched, sequential))
+                jax.tree.map(np.testing.assert_array_equal, got, wanted)
+            got, wanted = (jax.grad(lambda *given: jnp.sum(jax.vmap(f, axes)(*given) ** 2), (0, 1))(*given)
+                           for f in (batched, sequential))
+            jax.tree.map(functools.partial(np.testing.assert_allclose, rtol=1e-13), got, wanted)
+        program = jax.jit(jax.vmap(jax.value_and_grad(batched), (0, 0, None))).lower(x, s, common).as_text()
+        self.assertEqual((program.count("@adrt.kernel"), program.count("stablehlo.while")), (2, 0))
+        program = jax.jit(jax.vmap(jax.value_and_grad(sequential), (0, 0, None))).lower(x, s, common).as_text()
+        self.assertGreater(program.count("stablehlo.while"), 0)
+        rows = adrt.jax.function(self.kernels["rows"], batch=("x", "s", "y", "total"))
+        slopes = jax.jacrev(lambda x: rows(x=x, s=0.5, common=common, n=1, y=4).y)(x[0])  # vmap over seeds alone
+        np.testing.assert_allclose(slopes, np.diag(0.5 * np.cos(0.5 * x[0])), rtol=1e-12)
+        check_grads(lambda x, s: batched(x, s, common), (x[0], s[0]), order=1, modes=["rev"])
+
+    def test_launches_of_a_batch_are_counted(self):
+        launches = collections.Counter()
+
+        x, s, common = jnp.linspace(0.1, 1.4, 12).reshape(3, 4), jnp.asarray([0.5, 1.0, 1.5]), jnp.linspace(0, 0.3, 4)
+        with mock.patch.object(adrt.jax, "ffi", None):
+            batched, sequential = self.by_rows(Counted(self.kernels["rows"], launches))
+            got = jax.vmap(jax.value_and_grad(batched, (0, 1)), (0, 0, None))(x, s, common)
+            jax.block_until_ready(got)
+        self.assertEqual(launches, {"rows": 1, "rows.grad": 1})
+        jax.tree.map(np.testing.assert_array_equal, got,
+                     jax.vmap(jax.value_and_grad(sequential, (0, 1)), (0, 0, None))(x, s, common))
+
+    def test_vmap_of_vmap_and_other_axes(self):
+        """A batch of batches, an axis that is not the first, forward mode, and a number for all elements."""
+        x, s, shared = jnp.linspace(0.1, 1.4, 24).reshape(2, 3, 4), jnp.asarray([0.5, 1.0, 1.5]), jnp.linspace(1, 2, 4)
+        axes = {"x": 1, "s": 0, "y": 1}
+        columns = adrt.jax.function(self.kernels["columns"], mode="forward", batch=axes)
+
+        def by_kernel(x, s, shared):
+            return columns(x=x, s=s, shared=shared, y=4).y
+
+        def by_jax(x, s, shared):
+            return jnp.sin(x * s) * shared
+
+        def twice(f):
+            return jax.vmap(jax.vmap(f, (0, 0, None)), (0, None, None))
+
+        def pushed(f):
+            return lambda *given: jax.jvp(twice(f), given, (jnp.cos(x), jnp.ones(3), shared))
+
+        for transform in twice, pushed, lambda f: jax.vmap(jax.jacfwd(f), (0, None, None)):
+            given = (x[0], s[0], shared) if transform not in (twice, pushed) else (x, s, shared)
+            got, wanted = (jax.jit(transform(f))(*given) for f in (by_kernel, by_jax))
+            jax.tree.map(functools.partial(np.testing.assert_allclose, rtol=1e-12), got, wanted)
+        self.assertEqual(jax.vmap(lambda x: by_kernel(x, 0.5, shared))(x[0][:0]).shape, (0, 4))
+        np.testing.assert_allclose(jax.vmap(lambda x: by_kernel(x, 0.5, shared))(x[0]), by_jax(x[0], 0.5, shared), rtol=1e-12)
+
+    def test_vmap_over_a_batch_in_shard_map(self):
+        batched, sequential = self.by_rows()
+        mesh = jax.make_mesh((4,), ("i",), axis_types=(jax.sharding.AxisType.Auto,))
+        x, s, common = jnp.linspace(0.1, 1.4, 32).reshape(8, 4), jnp.linspace(0.5, 1.5, 8), jnp.linspace(0, 0.3, 4)
+        run = jax.vmap(jax.value_and_grad(batched, (0, 1)), (0, 0, None))
+        got = jax.jit(jax.shard_map(run, mesh=mesh, in_specs=(P("i"), P("i"), P()), out_specs=P("i")))(x, s, common)
+        jax.tree.map(np.testing.assert_array_equal, got,
+                     jax.vmap(jax.value_and_grad(sequential, (0, 1)), (0, 0, None))(x, s, common))
+
+    def test_mistakes_of_batches(self):
+        rows, columns = self.kernels["rows"], self.kernels["columns"]
+        for kernel, batch, words in ((rows, ("x", "y"), "'rows' writes 'total', which has no axis of the batch"),
+                                     (rows, ("x", "y", "total", "z"), "no buffer 'z' with an axis 0"),
+                                     (rows, ("x", "y", "total", "n"), "no buffer 'n' with an axis 0"),
+                                     (columns, {"x": 2, "y": 1}, "no buffer 'x' with an axis 2")):
+            with self.assertRaisesRegex(ValueError, words):
+                adrt.jax.function(kernel, batch=batch)
+        squares = adrt.load(compiled(HERE / "saved.ir", "--save-overwritten"))["squares"]
+        with self.assertRaisesRegex(ValueError, "batch: .*without --save-overwritten"):
+            adrt.jax.function(squares, batch=("x",))
+        batched, _ = self.by_rows()
+        x, s, common = jnp.ones((3, 4)), jnp.ones(3), jnp.ones((3, 4))
+        with Raises(self, adrt.ArgumentError, "common", "it is not in 'batch'"):
+            jax.vmap(batched)(x, s, common)
+        with Raises(self, adrt.ArgumentError, "x", "shape (3, 4)", "float64 of 1 axes"):
+            batched(x, s[0], common[0])
+        function = adrt.jax.function(columns, batch={"x": 1, "s": 0, "y": 1})
+        given = {"s": 1.0, "shared": jnp.ones(4)}
+        with Raises(self, adrt.ArgumentError, "y", "a shape of 1 axes"):
+            function(x=x[0], **given, y=(3, 4))
+        with Raises(self, adrt.ArgumentError, "y", "nothing", "a shape of 1 axes"):
+            function(x=x[0], **given)
+        with Raises(self, adrt.ArgumentError, "shared", "adds up its adjoint over all elements", "adc --active"):
+            jax.vmap(jax.grad(lambda x: function(x=x, **given, y=4).y.sum()))(x)
 
     def test_shard_map(self):
         """Values and derivatives by what differs between devices and by what does not, with and without check_vma."""

@@ -1,8 +1,10 @@
 """adrt.torch: autograd by the gradients of kernels, against differences, closed forms and forward mode."""
 
+import collections
+import sys
 import unittest
 
-from support import HERE, Raises, compiled, main, run_snippets, sample, skip_unless_built, skip_without
+from support import HERE, Counted, Raises, compiled, main, run_snippets, sample, skip_unless_built, skip_without
 
 skip_unless_built()
 torch = skip_without("torch")
@@ -111,6 +113,66 @@ class Torch(unittest.TestCase):
         gradient, = torch.autograd.grad((twice(x=x).x ** 2).sum(), x, create_graph=True)
         with self.assertRaisesRegex(RuntimeError, "overwrites an input"):
             gradient.sum().backward()
+
+    def test_vmap(self):
+        """One launch for each element, and, with axes of a batch, one of all: values and gradients equal to the bit."""
+        if not hasattr(torch, "vmap"):
+            print("VMAP IS NOT TESTED: it takes PyTorch 2", file=sys.stderr)
+            self.skipTest("no torch.vmap")
+        rows = self.kernels["rows"]
+        batched = adrt.torch.function(rows, batch=("x", "s", "y", "total"))
+        sequential = adrt.torch.function(rows)
+
+        def by_batch(x, s, common):
+            made = batched(x=x, s=s, common=common, n=2, y=tuple(x.shape))
+            return made.y.sum() + made.total
+
+        def by_element(x, s, common):
+            made = sequential(x=x[None], s=s[None], common=common, n=2, y=(1, *x.shape), total=1)
+            return made.y.sum() + made.total[0]
+
+        x, s = torch.linspace(0.1, 1.4, 12, dtype=torch.float64).reshape(3, 4), torch.tensor([0.5, 1, 1.5], dtype=torch.float64)
+        common = torch.linspace(0, 0.3, 4, dtype=torch.float64)
+        for axes in (0, 0, None), (0, None, None), (None, 0, None), (1, 0, None):
+            given = (x.T if axes[0] == 1 else x if axes[0] == 0 else x[0]), (s if axes[1] == 0 else s[1]), common
+            for transform in lambda f: f, lambda f: torch.func.grad(f, (0, 1)):
+                got, wanted = (torch.vmap(transform(f), axes)(*given) for f in (by_batch, by_element))
+                torch.testing.assert_close(got, wanted, rtol=0, atol=0)
+            leaves = [tensor.clone().requires_grad_() for tensor in given[:2]]
+            got, wanted = (torch.autograd.grad((torch.vmap(f, axes)(*leaves, common) ** 2).sum(), leaves)
+                           for f in (by_batch, by_element))
+            torch.testing.assert_close(got, wanted, rtol=1e-13, atol=0)
+        columns = adrt.torch.function(self.kernels["columns"], batch={"x": 1, "s": 0, "y": 1})
+        shared = torch.linspace(1, 2, 4, dtype=torch.float64)
+        twice = torch.vmap(torch.vmap(lambda x: columns(x=x, s=0.5, shared=shared, y=4).y))
+        both = torch.stack([x, 2 * x])
+        torch.testing.assert_close(twice(both), torch.sin(both * 0.5) * shared, rtol=1e-12, atol=0)
+        with Raises(self, adrt.ArgumentError, "common", "it is not in 'batch'"):
+            torch.vmap(by_batch)(x, s, common.expand(3, 4))
+        with Raises(self, adrt.ArgumentError, "shared", "adds up its adjoint over all elements"):
+            torch.vmap(torch.func.grad(lambda shared, x: columns(x=x, s=0.5, shared=shared, y=4).y.sum()), (None, 0))(shared, x)
+
+    def test_batch_without_vmap(self):
+        """One element, with any version of PyTorch."""
+        columns = adrt.torch.function(self.kernels["columns"], batch={"x": 1, "s": 0, "y": 1})
+        x, s, shared = (torch.rand(shape, dtype=torch.float64, requires_grad=True) for shape in ((4,), (), (4,)))
+        torch.testing.assert_close(columns(x=x, s=s, shared=shared, y=4).y, torch.sin(x * s) * shared)
+        self.assertTrue(torch.autograd.gradcheck(lambda *given: columns(**dict(zip(("x", "s", "shared"), given)), y=4).y,
+                                                 (x, s, shared)))
+
+    def test_launches_of_a_batch_are_counted(self):
+        if not hasattr(torch, "vmap"):
+            self.skipTest("no torch.vmap")
+        launches = collections.Counter()
+
+        x, common = torch.rand(5, 4, dtype=torch.float64), torch.rand(4, dtype=torch.float64)
+        for batch, count in ((("x", "s", "y", "total"), 1), (None, 5)):
+            rows = adrt.torch.function(Counted(self.kernels["rows"], launches), batch=batch)
+            lead = () if batch else (1,)
+            launches.clear()
+            torch.vmap(torch.func.grad(lambda x: rows(x=x.reshape(*lead, 4), s=torch.ones(lead, dtype=torch.float64), n=2,
+                                                      common=common, y=(*lead, 4), total=lead).total.sum()))(x)
+            self.assertEqual(launches, {"rows": count, "rows.grad": count})
 
     def test_page(self):
         self.assertEqual(run_snippets("torch", bundle=self.relax.bundle), 1)

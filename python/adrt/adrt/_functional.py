@@ -8,9 +8,13 @@ from ._adrt import ArgumentError
 
 
 class Functional:
-    """A kernel, its gradient or its forward mode (role "tangent"), and which of their parameters belong together."""
+    """A kernel, its gradient or its forward mode (role "tangent"), and which of their parameters belong together.
 
-    def __init__(self, kernel, role="adjoint"):
+    `batch` are the parameters that have an axis of the batch, and which it is, those of the derivative too. Callers give and
+    get arrays without it: one element of a batch, of which vmap makes the whole. A sequence of names is their first axis.
+    """
+
+    def __init__(self, kernel, role="adjoint", batch=None):
         if kernel.role != "primal":
             raise ValueError(f"kernel '{kernel.name}' is derived from '{kernel.of}': make a function of that one")
         self.kernel = kernel
@@ -22,6 +26,56 @@ class Functional:
         layouts = [param.name for param in kernel.params if param.kind == "layout"]
         if layouts:
             raise ValueError(f"kernel '{kernel.name}' has layouts ({', '.join(layouts)}): call it and its gradient yourself")
+        self.batch = self._batch(batch) if batch else {}
+
+    def _batch(self, batch):
+        axes = dict(batch) if isinstance(batch, dict) else dict.fromkeys(batch, 0)
+        kernel = self.kernel.name
+        for name, axis in axes.items():
+            param = self.params.get(name)
+            if param is None or param.kind != "buffer" or not 0 <= axis < param.ndim:
+                raise ValueError(f"batch: kernel '{kernel}' has no buffer '{name}' with an axis {axis}")
+        shared = [name for name in self.outputs if name not in axes]
+        if shared:
+            raise ValueError(f"batch: kernel '{kernel}' writes '{shared[0]}', which has no axis of the batch: all elements would "
+                             "write the same")
+        if self.saved:
+            raise ValueError(f"batch: kernel '{kernel}' saves values for its gradient ({', '.join(self.saved)}), which have no "
+                             "axis of the batch: compile it without --save-overwritten")
+        companions = {param.name: axes[param.primal] for param in self.derivative.params if param.primal in axes}
+        return {**axes, **companions}
+
+    def of_one_element(self, arguments, expand, full):
+        """Arguments with an axis of length 1 where the kernel has one of the batch: `expand` adds it to an array, and `full`
+        makes an array of a number."""
+        given = dict(arguments)
+        for name, axis in self.batch.items():
+            param, value = self.params.get(name), arguments.get(name, ())
+            if param is None:  # of the derivative
+                continue
+            if hasattr(value, "dtype"):
+                given[name] = expand(value, axis)
+            elif self.is_shape(name, value) and (name in arguments or param.ndim == 1):
+                axes = value if isinstance(value, tuple) else (value,)
+                if len(axes) != param.ndim - 1:
+                    raise self.wrong(name, value, f"a shape of {param.ndim - 1} axes")
+                given[name] = (*axes[:axis], 1, *axes[axis:])
+            elif name in arguments and param.ndim == 1 and not param.element_shape:
+                given[name] = full(value, param.dtype)
+        return given
+
+    def of_all(self, name, shape, size):
+        """The shape for so many times as many elements."""
+        axis = self.batch[name]
+        return (*shape[:axis], size * shape[axis], *shape[axis + 1:])
+
+    def not_of_one_element(self, name, is_adjoint):
+        """The error for an array of vmap's that has no axis of the batch, or for an adjoint that all elements add to."""
+        if is_adjoint:
+            name = next(param.primal for param in self.derivative.params if param.name == name)
+            return self.wrong(name, "one array for the whole batch", "one with an axis of the batch: the gradient adds up its "
+                              "adjoint over all elements (adc --active leaves it out of the gradient)")
+        return self.wrong(name, "an array that vmap maps over", "one for the whole batch: it is not in 'batch'")
 
     def second_derivatives(self):
         """Names of the tangents of parameters, in the kernel's forward mode, and of those of their adjoints, in the forward

@@ -13,6 +13,7 @@ import functools
 
 import jax
 import numpy as np
+from jax import custom_batching
 
 try:
     from jax import ffi
@@ -25,15 +26,19 @@ from ._functional import Functional
 __all__ = ["function"]
 
 
-def function(kernel, mode="reverse"):
+def function(kernel, mode="reverse", batch=None):
     """The kernel as a function of JAX's arrays. mode="reverse" differentiates it by the kernel's gradient (custom_vjp, for
     jax.grad and jax.vjp), "forward" by its forward mode (custom_jvp, for jax.jvp).
 
     Arguments are given by name, as in a call of the kernel, and the result is a named tuple of all outputs, which are new
     arrays. Buffers that the kernel only writes are given as shapes, or left out where a call may leave them out. Python's
-    numbers are constants; arrays are traced, those of integers included. vmap runs one launch after the other. Inside
-    shard_map each device launches the kernel on its own part, and the outputs differ over all axes over which an argument
-    does.
+    numbers are constants; arrays are traced, those of integers included. Inside shard_map each device launches the kernel on
+    its own part, and the outputs differ over all axes over which an argument does.
+
+    vmap runs one launch after the other, unless `batch` names the parameters that have an axis for the elements of a batch:
+    ("x", "loss") their first axis, {"x": 1, "loss": 0} these. All that the kernel writes must be among them. The function then
+    is that of one element, whose arrays and shapes have no such axis, and vmap makes one launch of all elements. Arrays over
+    which it does not map are repeated for these parameters, and are as they are for others.
 
     Raises adrt.NotFoundError where the bundle has no such derivative. A derivative by an argument for whose parameter there
     is no adjoint, or no tangent, is zero, as JAX has it for integers. What a launch reports is JAX's own exception, with
@@ -41,7 +46,7 @@ def function(kernel, mode="reverse"):
     """
     if mode not in ("reverse", "forward"):
         raise ValueError(f"mode: given {mode!r}, wanted 'reverse' or 'forward'")
-    functional = Functional(kernel, "adjoint" if mode == "reverse" else "tangent")
+    functional = Functional(kernel, "adjoint" if mode == "reverse" else "tangent", batch)
     outputs = collections.namedtuple("Outputs", functional.outputs, rename=True)
 
     def call(**arguments):
@@ -49,9 +54,13 @@ def function(kernel, mode="reverse"):
         traced = {name: value for name, value in arguments.items() if _is_array(value)}
         for param in kernel.params:
             _check(functional, param, arguments, traced)
+        arguments = functional.of_one_element(arguments, jax.numpy.expand_dims, lambda value, dtype: np.full(1, value, dtype))
+        traced = {name: value for name, value in arguments.items() if _is_array(value)}
         constants = {name: value for name, value in arguments.items() if name not in traced}
         run = _with_gradient if mode == "reverse" else _with_tangent
-        return outputs(*run(functional, constants, tuple(traced))(*_vary(traced.values(), _axes(traced.values()))))
+        made = run(functional, constants, tuple(traced))(*_vary(traced.values(), _axes(traced.values())))
+        return outputs(*(jax.numpy.squeeze(array, functional.batch[name]) if name in functional.batch else array
+                         for name, array in zip(functional.outputs, made)))
 
     call.__name__ = kernel.name
     call.__doc__ = f"The kernel {kernel!r} as a function of JAX's arrays."
@@ -69,7 +78,8 @@ def _is_inexact(value):
 def _check(functional, param, arguments, traced):
     """Before the kernel is part of a traced program, in which an exception ends the program."""
     if param.name in traced:
-        array, axes = traced[param.name], param.ndim + len(param.element_shape)
+        array = traced[param.name]
+        axes = param.ndim + len(param.element_shape) - (param.name in functional.batch)
         wanted = f"{param.dtype} of {axes} axes"
         bad = array.ndim != axes
         if param.kind == "buffer":
@@ -165,8 +175,53 @@ def _by_callback(kernel, arrays, numbers, shapes):
     return jax.pure_callback(host, tuple(results.values()), *arrays.values(), vmap_method="sequential")
 
 
-def _launch(kernel, given, shapes):
-    """Runs the kernel on `given`, arrays and Python's numbers by name. Gives what it writes, of these shapes, by name."""
+def _launch(functional, kernel, given, shapes):
+    """Runs the kernel on `given`, arrays and Python's numbers by name. Gives what it writes, of these shapes, by name. Under
+    vmap that is one launch for each element, or, with axes of a batch, one of all."""
+    if not functional.batch:
+        return _launch_once(kernel, given, shapes)
+    names = [name for name, value in given.items() if _is_array(value)]
+
+    @custom_batching.custom_vmap
+    def run(*values):
+        return _launch_once(kernel, {**given, **dict(zip(names, values))}, shapes)
+
+    @run.def_vmap
+    def run_all(size, mapped, *values):
+        whole = {name: _merged(functional, name, size, is_mapped, value) for name, is_mapped, value in
+                 zip(names, mapped, values)}
+        wanted = {}
+        for name, shape in shapes.items():
+            if name not in functional.batch:
+                raise functional.not_of_one_element(name, True)
+            wanted[name] = jax.ShapeDtypeStruct(functional.of_all(name, shape.shape, size), shape.dtype)
+        written = _launch(functional, kernel, {**given, **whole}, wanted)
+        apart = {name: _apart(functional.batch[name], size, shapes[name].shape, array)
+                 for name, array in written.items()}
+        return apart, dict.fromkeys(apart, True)
+
+    return run(*(jax.numpy.asarray(given[name]) for name in names))
+
+
+def _merged(functional, name, size, is_mapped, value):
+    """An argument for all elements: what vmap maps over, its first axis, becomes part of the axis of the batch."""
+    if name not in functional.batch:
+        if is_mapped:
+            raise functional.not_of_one_element(name, False)
+        return value
+    axis = functional.batch[name]
+    if not is_mapped:
+        value = jax.numpy.broadcast_to(value, (size, *value.shape))
+    value = jax.numpy.moveaxis(value, 0, axis)
+    return value.reshape(functional.of_all(name, (*value.shape[:axis], *value.shape[axis + 1:]), size))
+
+
+def _apart(axis, size, shape, array):
+    """What _merged does, undone: `size` arrays of this shape."""
+    return jax.numpy.moveaxis(array.reshape(*shape[:axis], size, *shape[axis:]), axis, 0)
+
+
+def _launch_once(kernel, given, shapes):
     numbers = {name: value for name, value in given.items() if not _is_array(value)}
     arrays = {name: value for name, value in given.items() if name not in numbers}
     axes = _axes(arrays.values())
@@ -217,7 +272,7 @@ def _shapes(functional, kernel, given, constants):
         axes = constants.get(param.name, ())
         axes = axes if isinstance(axes, tuple) else (axes,)
         if len(axes) != param.ndim:
-            raise functional.wrong(param.name, constants.get(param.name, "nothing"), f"a shape of {param.ndim} axes")
+            raise functional.wrong(param.name, constants.get(param.name, "nothing"), f"a shape of {param.ndim - (param.name in functional.batch)} axes")
         return (*axes, *param.element_shape)
 
     return {param.name: jax.ShapeDtypeStruct(shape_of(param), param.dtype) for param in kernel.params
@@ -228,7 +283,7 @@ def _primal(functional, constants, names, values):
     for name in functional.outputs:
         _check_bits(functional, functional.params[name])
     given = _given(functional, constants, names, values)
-    written = _launch(functional.kernel, given, _shapes(functional, functional.kernel, given, constants))
+    written = _launch(functional, functional.kernel, given, _shapes(functional, functional.kernel, given, constants))
     return tuple(written[name] for name in functional.outputs)
 
 
@@ -251,7 +306,7 @@ def _with_gradient(functional, constants, names):
         for name, seed in zip(functional.outputs, seeds):
             if name in functional.companion_of:
                 given[functional.companion_of[name]] = seed
-        adjoints = _launch(functional.derivative, given, _shapes(functional, functional.derivative, given, constants))
+        adjoints = _launch(functional, functional.derivative, given, _shapes(functional, functional.derivative, given, constants))
         return tuple(adjoints[functional.companion_of[name]].astype(value.dtype)
                      if name in functional.companion_of and _is_inexact(value) else None  # zero
                      for name, value in zip(names, values))
@@ -277,7 +332,7 @@ def _with_tangent(functional, constants, names):
             elif tangent not in shapes:
                 given[tangent] = np.zeros(shapes[name].shape if name in shapes else param.element_shape, param.dtype)
         # The outputs by a launch of their own: vmap over tangents (jacfwd) wants outputs that it does not change.
-        outputs, done = run(*values), _launch(functional.derivative, given, shapes)
+        outputs, done = run(*values), _launch(functional, functional.derivative, given, shapes)
         pushed = {name: done[tangent] for name, tangent in functional.companion_of.items() if tangent in done}
         return outputs, tuple(pushed[name] if name in pushed else _no_tangent(output)
                               for name, output in zip(functional.outputs, outputs))

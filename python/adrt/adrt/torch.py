@@ -13,26 +13,73 @@ from ._functional import Functional
 __all__ = ["function"]
 
 
+def _of_any_version(function):
+    """Before PyTorch 2, forward was given the context."""
+    if hasattr(torch.autograd.Function, "setup_context"):
+        return function
+    forward = function.forward
+
+    def with_context(ctx, *inputs):
+        made = forward(*inputs)
+        function.setup_context(ctx, inputs, made)
+        return made
+
+    function.forward = staticmethod(with_context)
+    return function
+
+
+def _of_batch(function, functional, size, in_dims, names, fixed, tensors, outputs, rest=()):
+    """What the function gives for each of `size` elements, along the first axis: by one launch of all, or, without axes of a
+    batch, by one after the other."""
+    if not functional.batch:
+        made = [function.apply(functional, *rest, fixed, *(tensor if dim is None else tensor.select(dim, at)
+                                                           for tensor, dim in zip(tensors, in_dims))) for at in range(size)]
+        return tuple(torch.stack(of_output) for of_output in zip(*made)), (0,) * len(outputs)
+    whole = []
+    for name, tensor, dim in zip(names, tensors, in_dims):
+        if name in functional.batch:
+            axis = functional.batch[name]
+            tensor = tensor.expand(size, *tensor.shape) if dim is None else tensor.movedim(dim, 0)
+            tensor = tensor.movedim(0, axis).flatten(axis, axis + 1)
+        elif dim is not None:
+            raise functional.not_of_one_element(name, False)
+        whole.append(tensor)
+    for name in outputs:
+        if name not in functional.batch:
+            raise functional.not_of_one_element(name, True)
+    grown = {name: functional.of_all(name, value, size) if name in functional.batch and functional.is_shape(name, value)
+             else value for name, value in fixed.items()}
+    made = function.apply(functional, *rest, grown, *whole)
+    return (tuple(tensor.unflatten(functional.batch[name], (size, -1)) for name, tensor in zip(outputs, made)),
+            tuple(functional.batch[name] for name in outputs))
+
+
+@_of_any_version
 class _Launch(torch.autograd.Function):
-    """One call. Tensors come as positions, since autograd sees nothing else."""
+    """One call. Tensors come as positions, since autograd sees nothing else. Gives outputs and saved values."""
 
     @staticmethod
-    def forward(ctx, functional, names, fixed, *tensors):
+    def forward(functional, names, fixed, *tensors):
         values = dict(fixed)
         for name, tensor in zip(names, tensors):
             values[name] = _as_argument(functional, name, tensor)
         written = functional.kernel(**values)
+        return tuple(_as_tensor(getattr(written, name)) for name in functional.outputs + functional.saved)
+
+    @staticmethod
+    def setup_context(ctx, inputs, made):
+        functional, names, fixed, *tensors = inputs
         ctx.functional, ctx.names, ctx.fixed = functional, names, fixed
         ctx.of_inputs = {name: (tensor.dtype, tensor.device) for name, tensor in zip(names, tensors)}
-        left = {name: getattr(written, name) for name in functional.outputs + functional.saved}
-        outputs = tuple(_as_tensor(left[name]) for name in functional.outputs)
-        saved = tuple(_as_tensor(left[name]) for name in functional.saved)
-        inputs = [tensor for name, tensor in zip(names, tensors) if name not in left]
+        left = functional.outputs + functional.saved
         ctx.inputs = [name for name in names if name not in left]
-        ctx.save_for_backward(*inputs, *outputs, *saved)
-        ctx.mark_non_differentiable(*(tensor for name, tensor in zip(functional.outputs, outputs)
-                                      if name not in functional.companion_of))
-        return outputs
+        ctx.save_for_backward(*(tensor for name, tensor in zip(names, tensors) if name not in left), *made)
+        ctx.mark_non_differentiable(*(tensor for name, tensor in zip(left, made) if name not in functional.companion_of))
+
+    @staticmethod
+    def vmap(info, in_dims, functional, names, fixed, *tensors):
+        return _of_batch(_Launch, functional, info.batch_size, in_dims[3:], names, fixed, tensors,
+                         functional.outputs + functional.saved, (names,))
 
     @staticmethod
     def backward(ctx, *seeds):
@@ -48,6 +95,7 @@ class _Launch(torch.autograd.Function):
         return None, None, None, *(found.get(name) for name in names)
 
 
+@_of_any_version
 class _Gradient(torch.autograd.Function):
     """One call of the gradient, which forward mode of kernel and gradient differentiates once more.
 
@@ -57,14 +105,24 @@ class _Gradient(torch.autograd.Function):
     """
 
     @staticmethod
-    def forward(ctx, functional, roles, fixed, *tensors):
+    def forward(functional, roles, fixed, *tensors):
         left, seeded, needed, of_inputs = roles
-        ctx.functional, ctx.roles, ctx.fixed = functional, roles, fixed
-        ctx.save_for_backward(*tensors)
         values = _values_of_gradient(functional, left, seeded, fixed, tensors)
         adjoints = functional.derivative(**values)
         return tuple(_as_tensor(getattr(adjoints, functional.companion_of[name])).to(
             dtype=of_inputs[name][0], device=of_inputs[name][1]) for name in needed)
+
+    @staticmethod
+    def setup_context(ctx, inputs, made):
+        ctx.functional, ctx.roles, ctx.fixed, *tensors = inputs
+        ctx.save_for_backward(*tensors)
+
+    @staticmethod
+    def vmap(info, in_dims, functional, roles, fixed, *tensors):
+        left, seeded, needed, _ = roles
+        names = [*left, *(functional.companion_of[name] for name in seeded)]
+        adjoints = [functional.companion_of[name] for name in needed]
+        return _of_batch(_Gradient, functional, info.batch_size, in_dims[3:], names, fixed, tensors, adjoints, (roles,))
 
     @staticmethod
     @torch.autograd.function.once_differentiable
@@ -109,6 +167,10 @@ def _values_of_gradient(functional, left, seeded, fixed, tensors):
     return values
 
 
+def _full(value, dtype):
+    return torch.full((1,), value, dtype=getattr(torch, dtype))
+
+
 def _as_tensor(array):
     return array if isinstance(array, torch.Tensor) else torch.from_numpy(array)
 
@@ -122,7 +184,7 @@ def _as_argument(functional, name, tensor, copies=True):
     return tensor.clone(memory_format=torch.contiguous_format) if copies and param.writes else tensor.contiguous()
 
 
-def function(kernel):
+def function(kernel, batch=None):
     """The kernel as a function of tensors, which autograd differentiates by the kernel's gradient.
 
     Arguments are given by name, as in a call of the kernel, and the result is a named tuple of all outputs, which are new
@@ -132,18 +194,26 @@ def function(kernel):
     Raises adrt.NotFoundError where the bundle has no gradient of the kernel; the function raises adrt.ArgumentError for a
     tensor that requires a gradient and for whose parameter the gradient has no adjoint. The function can be differentiated
     twice if the bundle has the kernel's forward mode and its gradient's (adc --derive='grad,jvp,jvp(grad)').
+
+    torch.vmap, of PyTorch 2, runs one launch after the other, unless `batch` names the parameters that have an axis for the
+    elements of a batch: ("x", "loss") their first axis, {"x": 1, "loss": 0} these. All that the kernel writes must be among
+    them. The function then is that of one element, whose tensors and shapes have no such axis, and vmap makes one launch of
+    all elements.
     """
-    functional = Functional(kernel)
+    functional = Functional(kernel, batch=batch)
     outputs = collections.namedtuple("Outputs", functional.outputs, rename=True)
 
     def call(**arguments):
         functional.check(arguments)
+        arguments = functional.of_one_element(arguments, torch.unsqueeze, _full)
         tensors = {name: value for name, value in arguments.items() if isinstance(value, torch.Tensor)}
         for name, tensor in tensors.items():
             if tensor.requires_grad and torch.is_grad_enabled():
                 functional.needs_adjoint(name)
         fixed = {name: value for name, value in arguments.items() if name not in tensors}
-        return outputs(*_Launch.apply(functional, tuple(tensors), fixed, *tensors.values()))
+        made = _Launch.apply(functional, tuple(tensors), fixed, *tensors.values())
+        return outputs(*(tensor.squeeze(functional.batch[name]) if name in functional.batch else tensor
+                         for name, tensor in zip(functional.outputs, made)))
 
     call.__name__ = kernel.name
     call.__doc__ = f"The kernel {kernel!r} as a function of tensors."
