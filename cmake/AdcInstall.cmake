@@ -58,6 +58,20 @@ if(ADC_BUILD_COMPILER)
     PATTERN "opencl*" EXCLUDE PATTERN "arm_sve*" EXCLUDE PATTERN "arm_sme*" EXCLUDE PATTERN "arm_mve*" EXCLUDE
     PATTERN "riscv*" EXCLUDE PATTERN "altivec.h" EXCLUDE PATTERN "hvx_*" EXCLUDE PATTERN "hexagon_*" EXCLUDE)
 
+  # For machines that have no C++ library: libc++, and the C headers of musl, which stand alone.
+  if(ADC_STATIC_LLVM)
+    find_path(ADC_LIBCXX_HEADERS NAMES __config PATHS "${LLVM_DIR}/../../../include/c++/v1" NO_DEFAULT_PATH REQUIRED)
+    find_path(ADC_MUSL_HEADERS NAMES features.h PATHS "/usr/include/${CMAKE_SYSTEM_PROCESSOR}-linux-musl" NO_DEFAULT_PATH REQUIRED)
+    install(DIRECTORY "${ADC_LIBCXX_HEADERS}/" DESTINATION lib/adc/c++ COMPONENT compiler)
+    install(DIRECTORY "${ADC_MUSL_HEADERS}/" DESTINATION lib/adc/libc COMPONENT compiler FILES_MATCHING PATTERN "*.h")
+    # What is inside, and who made it.
+    foreach(package libllvm19 libc++-19-dev musl-dev libzstd-dev zlib1g-dev libxxhash-dev libsodium-dev glslang-dev spirv-tools
+        libspirv-cross-c-shared-dev libcli11-dev nlohmann-json3-dev)
+      install(FILES "/usr/share/doc/${package}/copyright" DESTINATION ${CMAKE_INSTALL_DOCDIR}/compiler/licenses RENAME ${package}
+        COMPONENT compiler OPTIONAL)
+    endforeach()
+  endif()
+
   install(FILES "${ADC_ROOT}/include/adc/adc.h" "${ADC_ROOT}/include/adc/builder.hpp" "${ADC_ROOT}/include/adc/kernel.hpp"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/adc COMPONENT development)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/install")

@@ -143,8 +143,13 @@ Lowering::Complex Lowering::ComplexLog(Complex z) {
   return {real, ssa_.Make(Op::Atan2, {z.imaginary, z.real})};
 }
 
-/// The C library's functions of complex numbers.
+/// The C library's functions of complex numbers, and the compiler's that makes one of two numbers.
 std::optional<Given> Lowering::CallComplex(const clang::CallExpr* call, llvm::StringRef name) {
+  if (name == "complex" && call->getBuiltinCallee() != 0) {
+    ObjectPtr made = NewObject(call->getType(), {}, call->getSourceRange());
+    StoreComplex(made, {ValueOf(call->getArg(0)), ValueOf(call->getArg(1))}, call->getSourceRange());
+    return Given{{}, made};
+  }
   if (call->getNumArgs() == 0 || !call->getArg(0)->getType()->isAnyComplexType()) return std::nullopt;
   name.consume_back("f");
   SourceRange range = call->getSourceRange();

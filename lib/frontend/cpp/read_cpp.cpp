@@ -84,7 +84,13 @@ class Messages : public clang::DiagnosticConsumer {
         searched += (searched.empty() ? "" : ", ") +
                     std::filesystem::path(folder.getName().str()).lexically_normal().string();
       }
-      pending_.AddHelp("name its folder with -I; these were searched: " + searched);
+      // Clang's words begin with the name. Headers of the language have no suffix.
+      std::string_view name = std::string_view(pending_.text).substr(0, pending_.text.find("' file not"));
+      if (name.find_first_of("./") == std::string_view::npos)
+        pending_.AddHelp("a C++ library brings this header: install g++, say; these folders were searched: " +
+                         searched);
+      else
+        pending_.AddHelp("name its folder with -I; these were searched: " + searched);
     }
     open_ = true;
   }
@@ -182,12 +188,32 @@ class Consumer : public clang::ASTConsumer {
   Job& job_;
 };
 
+/// Where the machine has no C++ library, or none that the command line leads to, the one that is installed
+/// with adc is read, libc++ on the C headers of musl.
+void AddCppLibrary(clang::CompilerInstance& compiler) {
+  clang::Preprocessor& preprocessor = compiler.getPreprocessor();
+  clang::HeaderSearch& search = preprocessor.getHeaderSearchInfo();
+  for (const clang::DirectoryLookup& folder : search.search_dir_range()) {
+    llvm::SmallString<128> header(folder.getName());
+    llvm::sys::path::append(header, "cmath");
+    if (folder.isNormalDir() && compiler.getFileManager().getOptionalFileRef(header)) return;
+  }
+  if (InstalledFile("c++").empty()) return;
+  for (const char* name : {"c++", "libc"}) {
+    auto folder = compiler.getFileManager().getOptionalDirectoryRef(InstalledFile(name).string());
+    if (!folder) return;
+    search.AddSearchPath(clang::DirectoryLookup(*folder, clang::SrcMgr::C_System, false), /*isAngled=*/true);
+  }
+  preprocessor.setPredefines(preprocessor.getPredefines() + "#define _LIBCPP_HAS_MUSL_LIBC\n");
+}
+
 class Action : public clang::ASTFrontendAction {
  public:
   explicit Action(Job& job) : job_(job) {}
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef) override {
     clang::Preprocessor& preprocessor = compiler.getPreprocessor();
+    AddCppLibrary(compiler);
     job_.files.Guard(job_.file, job_.config.import_dirs, preprocessor, job_.directory);
     job_.headers.attachToPreprocessor(preprocessor);
     preprocessor.addPPCallbacks(std::make_unique<Questions>(job_.messages));
