@@ -1,12 +1,17 @@
 """Every mistake is an exception that names what is wrong."""
 
+import os
+import subprocess
 import unittest
 
-from support import HERE, Raises, compiled, compiled_text, main, sample, skip_unless_built, skip_without
+from support import ADC, HERE, ROOT, WORK, Raises, compiled, compiled_text, main, sample, skip_unless_built, skip_without
 
 skip_unless_built()
 np = skip_without("numpy")
+import adc  # noqa: E402
 import adrt  # noqa: E402
+
+STRIP_BUNDLE = os.environ["ADC_STRIP_BUNDLE"]
 
 
 class Errors(unittest.TestCase):
@@ -17,7 +22,7 @@ class Errors(unittest.TestCase):
         cls.x = np.linspace(0, 1, 10, dtype="f")
 
     def test_classes(self):
-        for kind in adrt.ArgumentError, adrt.NotFoundError, adrt.NoTargetError, adrt.OutOfMemoryError:
+        for kind in adrt.ArgumentError, adrt.NotFoundError, adrt.NoTargetError, adrt.OutOfMemoryError, adrt.UntrustedError:
             self.assertTrue(issubclass(kind, adrt.Error))
         self.assertTrue(issubclass(adrt.ArgumentError, (TypeError, ValueError)))
         self.assertTrue(issubclass(adrt.OutOfMemoryError, MemoryError))
@@ -107,9 +112,51 @@ class Errors(unittest.TestCase):
     def test_untrusted(self):
         bundle = adrt.load(sample("relax"), trust=False)
         self.assertEqual(bundle.kernels, ["relax", "relax.grad"])
-        with Raises(self, adrt.Error) as raised:
+        with Raises(self, adrt.UntrustedError) as raised:
             bundle["relax"](x=self.x, n=1)
         self.assertEqual(raised.exception.status, 207)
+
+    def test_keys(self):
+        for name in "ours", "theirs":
+            for half in name, f"{name}.pub":
+                (WORK / half).unlink(missing_ok=True)
+            made = subprocess.run([ADC, "sign", f"--new-key={name}"], cwd=WORK, capture_output=True, text=True, check=False)
+            if made.returncode != 0:
+                self.skipTest("adc was built without libsodium: " + made.stderr)
+        ours, theirs = WORK / "ours.pub", WORK / "theirs.pub"
+        plain = sample("relax").read_bytes()
+        signed = adc.sign_bundle(plain, WORK / "ours")
+        (WORK / "signed.adcb").write_bytes(signed)
+        raw = bytes.fromhex(ours.read_text(encoding="ascii").split()[1])
+        for source, keys in (signed, [ours]), (signed, (str(theirs), raw)), (WORK / "signed.adcb", [bytearray(raw)]):
+            gradient = adrt.load(source, keys=keys)["relax"].grad(x=self.x, loss=0.0, n=1, loss_adj=1.0).x_adj
+            self.assertTrue(np.allclose(gradient, np.cos(self.x), rtol=1e-6))
+        moved = WORK / "moved.adcb"  # ours has signed other content
+        (WORK / "other.adcb").write_bytes(adc.compile(ROOT / "samples/relax.ir", targets="cpu", derive="none"))
+        (WORK / "other.adcb").write_bytes(adc.sign_bundle(WORK / "other.adcb", WORK / "ours"))
+        subprocess.run([STRIP_BUNDLE, WORK / "other.adcb", moved, WORK / "signed.adcb"], check=True)
+        for source, keys, why in ((plain, [ours], "not signed"), (signed, [], "not checked"), (signed, [theirs], "an unknown key"),
+                                  (moved, [ours], "the signature of a known key is bad")):
+            with Raises(self, adrt.UntrustedError, None, "none of the keys has signed it", why) as raised:
+                adrt.load(source, keys=keys)
+            self.assertEqual(raised.exception.status, 207)
+        adrt.load(moved)  # trusted, whatever its signatures say
+        broken = bytearray(signed)
+        broken[len(signed) // 2] ^= 1
+        with Raises(self, adrt.Error):
+            adrt.load(broken, keys=[ours])
+        for keys, kind, words in ((str(ours), TypeError, "wanted a list of public keys"), ([3], TypeError, "paths of public keys"),
+                                  ([raw[:31]], ValueError, "given 31 bytes"), ([WORK / "ours"], ValueError, "is a secret key"),
+                                  ([WORK / "none.pub"], FileNotFoundError, "none.pub")):
+            with Raises(self, kind, None, words):
+                adrt.load(signed, keys=keys)
+        for trust in True, False:
+            with Raises(self, TypeError, None, "trust and keys"):
+                adrt.load(signed, keys=[ours], trust=trust)
+        with Raises(self, adrt.ArgumentError, None, "at most 64"):
+            adrt.load(signed, keys=[raw] * 65)
+        with Raises(self, adc.CompileError, None, "a secret one is expected"):
+            adc.sign_bundle(signed, ours)
 
     def test_broken_bundles(self):
         good = sample("relax").read_bytes()

@@ -9,7 +9,7 @@ The package runs the program `adc`: the one that the environment variable ADC na
 the first one on PATH. docs/python.md of the project is the guide.
 """
 
-from ._compile import CompileError, CompileWarning, Diagnostic, compile, gradcheck, program, size
+from ._compile import CompileError, CompileWarning, Diagnostic, compile, gradcheck, program, sign_bundle, size
 from ._host import (array, atomic_add, atomic_exchange, atomic_max, atomic_min, atomic_sub, ceil, checkpoint, clamp, cross, det,
                     dot, floor, fma, inverse, mat2, mat3, mat4, maximum, minimum, norm, normalize, outer, parallel, random, rint,
                     rsqrt, select, serial, sign, stop_gradient, transpose, trunc, unroll, vec2, vec3, vec4)
@@ -21,6 +21,6 @@ __all__ = ["CompileError", "CompileWarning", "Diagnostic", "Function", "Kernel",
            "atomic_max", "atomic_min", "atomic_sub", "boolean", "buffer", "ceil", "checked", "checkpoint", "clamp", "compile",
            "cross", "det", "diff", "disjoint", "dot", "f16", "f32", "f64", "floor", "fma", "function", "gradcheck", "i16", "i32",
            "i64", "i8", "inverse", "kernel", "mat", "mat2", "mat3", "mat4", "maximum", "minimum", "norm", "normalize", "outer",
-           "parallel", "program", "random", "readonly", "rint", "rsqrt", "save", "select", "serial", "settled", "sign", "size",
-           "stop_gradient", "transpose", "trunc", "u16", "u32", "u64", "u8", "unroll", "vec", "vec2", "vec3", "vec4", "writeonce"]
+           "parallel", "program", "random", "readonly", "rint", "rsqrt", "save", "select", "serial", "settled", "sign",
+           "sign_bundle", "size", "stop_gradient", "transpose", "trunc", "u16", "u32", "u64", "u8", "unroll", "vec", "vec2", "vec3", "vec4", "writeonce"]
 __version__ = "0.1.0"

@@ -102,6 +102,17 @@ def gradcheck(source: Source, *, kernel: str | None = None, shapes: Mapping[str,
     return _asked("gradcheck", source, kind, kernel, shapes, arguments, options)
 
 
+def sign_bundle(bundle: bytes | os.PathLike, key: str | os.PathLike) -> bytes:
+    """A bundle, signed by a secret key: the path of a file that `adc sign --new-key=NAME` makes. adrt.load(..., keys=[...])
+    takes it for the public key, NAME.pub."""
+    with _file_of(bundle, None, "kernel") as (path, folder):
+        made = folder / "signed.adcb"
+        done = _call(["sign", f"--key={os.fspath(key)}", "-o", str(made), str(path)])
+        if done.returncode != 0:
+            raise CompileError(done.stderr.strip(), [], done.returncode)
+        return made.read_bytes()
+
+
 def _several(words: Iterable[str] | str | None) -> list[str]:
     return [words] if isinstance(words, str) else list(words or ())
 

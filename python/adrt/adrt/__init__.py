@@ -15,10 +15,10 @@ The same bundle runs in an engine, by the loader's C interface. docs/python.md o
 import os
 
 from ._adrt import (ArgumentError, Bundle, Error, Kernel, NoTargetError, NotFoundError, OutOfMemoryError, Parameter, Size,
-                    _forget_devices, devices, load)
+                    UntrustedError, _forget_devices, devices, load)
 
 __all__ = ["ArgumentError", "Bundle", "Error", "Kernel", "NoTargetError", "NotFoundError", "OutOfMemoryError", "Parameter",
-           "Size", "devices", "load"]
+           "Size", "UntrustedError", "devices", "load"]
 __version__ = "0.1.0"
 
 if hasattr(os, "register_at_fork"):

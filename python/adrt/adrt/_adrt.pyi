@@ -1,4 +1,4 @@
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from os import PathLike
 from typing import Any, Literal, NamedTuple, TypedDict
 
@@ -27,6 +27,9 @@ class NoTargetError(Error):
 
 class OutOfMemoryError(Error, MemoryError):
     """Memory of the host or of the device is used up: `needed_bytes`."""
+
+class UntrustedError(Error):
+    """The bundle's code may not run: it is not trusted, and none of the keys has signed it."""
 
 class Parameter(NamedTuple):
     """A parameter of a kernel."""
@@ -121,8 +124,9 @@ class Device(TypedDict, total=False):
     features: str
     absent: str
 
-def load(source: str | PathLike[str] | bytes | bytearray | memoryview, /, *, trust: bool = True) -> Bundle:
-    """Opens a bundle: a path, or the bytes of one, which are copied."""
+def load(source: str | PathLike[str] | bytes | bytearray | memoryview, /, *, trust: bool = True,
+         keys: Sequence[str | PathLike[str] | bytes] | None = None) -> Bundle:
+    """Opens a bundle: a path, or the bytes of one, which are copied. With keys: one that a key has signed."""
 
 def devices() -> list[Device]:
     """This machine's devices; a kind without one has an entry with the reason."""

@@ -2,6 +2,7 @@
 #include <new>
 
 #include "errors.h"
+#include "keys.h"
 #include "objects.h"
 
 namespace adrt_python {
@@ -93,17 +94,21 @@ PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(kDoc)},
 PyType_Spec spec = {"adrt.Bundle", sizeof(BundleObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, slots};
 
-// The bytes of a file, read by Python, whose exceptions name the file.
-Ref ReadFile(PyObject* path) {
-  Ref io(PyImport_ImportModule("io"));
-  Ref file(io ? PyObject_CallMethod(io.get(), "open", "Os", path, "rb") : nullptr);
-  if (!file) return Ref();
-  Ref bytes(PyObject_CallMethod(file.get(), "read", nullptr));
-  Ref closed(PyObject_CallMethod(file.get(), "close", nullptr));
-  return closed ? std::move(bytes) : Ref();
+// What adrt.load is told of trust. False with a Python exception.
+bool TakeTrust(int trust, PyObject* keys, Trust* taken) {
+  if (keys == Py_None) {
+    taken->anything = trust != 0;
+    return true;
+  }
+  if (trust >= 0) {
+    PyErr_SetString(PyExc_TypeError, "adrt.load: given trust and keys, of which one says what may run");
+    return false;
+  }
+  taken->by_keys = true;
+  return ReadKeys(keys, &taken->keys);
 }
 
-PyObject* OpenBundle(PyObject* bytes, const std::string& name, bool trust) {
+PyObject* OpenBundle(PyObject* bytes, const std::string& name, const Trust& trust) {
   Py_buffer buffer;
   if (PyObject_GetBuffer(bytes, &buffer, PyBUF_SIMPLE) < 0) return nullptr;
   auto state = std::make_unique<BundleState>();
@@ -118,6 +123,15 @@ PyObject* OpenBundle(PyObject* bytes, const std::string& name, bool trust) {
 
 }  // namespace
 
+Ref ReadFile(PyObject* path) {
+  Ref io(PyImport_ImportModule("io"));
+  Ref file(io ? PyObject_CallMethod(io.get(), "open", "Os", path, "rb") : nullptr);
+  if (!file) return Ref();
+  Ref bytes(PyObject_CallMethod(file.get(), "read", nullptr));
+  Ref closed(PyObject_CallMethod(file.get(), "close", nullptr));
+  return closed ? std::move(bytes) : Ref();
+}
+
 Ref ToList(const std::vector<std::string>& words) {
   Ref list(PyList_New(0));
   for (const std::string& word : words) {
@@ -128,13 +142,16 @@ Ref ToList(const std::vector<std::string>& words) {
 }
 
 PyObject* Load(PyObject*, PyObject* args, PyObject* keywords) {
-  static const char* names[] = {"", "trust", nullptr};
-  PyObject* source = nullptr;
-  int trust = 1;
-  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$p:load", const_cast<char**>(names), &source, &trust)) {
+  static const char* names[] = {"", "trust", "keys", nullptr};
+  PyObject *source = nullptr, *keys = Py_None;
+  int told = -1;  // nothing
+  Trust trust;
+  if (!PyArg_ParseTupleAndKeywords(args, keywords, "O|$pO:load", const_cast<char**>(names), &source, &told,
+                                   &keys) ||
+      !TakeTrust(told, keys, &trust)) {
     return nullptr;
   }
-  if (PyObject_CheckBuffer(source)) return OpenBundle(source, "the bundle", trust != 0);
+  if (PyObject_CheckBuffer(source)) return OpenBundle(source, "the bundle", trust);
   Ref path(PyOS_FSPath(source));
   if (!path) {
     if (PyErr_ExceptionMatches(PyExc_TypeError)) {
@@ -146,7 +163,7 @@ PyObject* Load(PyObject*, PyObject* args, PyObject* keywords) {
   Ref bytes = ReadFile(path.get());
   Ref text(bytes ? PyObject_Str(path.get()) : nullptr);
   const char* name = text ? PyUnicode_AsUTF8AndSize(text.get(), nullptr) : nullptr;
-  return name ? OpenBundle(bytes.get(), name, trust != 0) : nullptr;
+  return name ? OpenBundle(bytes.get(), name, trust) : nullptr;
 }
 
 bool AddBundleType(PyObject* module) {

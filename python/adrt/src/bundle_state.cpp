@@ -1,5 +1,7 @@
 #include "bundle_state.h"
 
+#include "keys/keys.h"
+
 namespace adrt_python {
 namespace {
 
@@ -17,14 +19,22 @@ BundleState::~BundleState() {
   adrt_bundle_release(handle_);
 }
 
-bool BundleState::Open(const void* bytes, size_t size, bool trust, const std::string& name) {
+bool BundleState::Open(const void* bytes, size_t size, const Trust& trust, const std::string& name) {
   name_ = name;
   auto host = Sized<adrt_host>();
-  host.flags = trust ? uint32_t{ADRT_HOST_TRUST} : 0;
+  host.flags = trust.anything ? uint32_t{ADRT_HOST_TRUST} : 0;
+  host.public_keys = trust.keys.data();
+  host.public_key_count = static_cast<uint32_t>(trust.keys.size() / std::tuple_size_v<adc::keys::PublicKey>);
+  host.check_signature = adc::keys::Checker();
+  if (trust.by_keys && !host.check_signature) {
+    return RaiseUntrusted(name + ": signatures cannot be checked, adrt was built without libsodium");
+  }
   auto error = Sized<adrt_error>();
   adrt_status status = adrt_bundle_open(&host, bytes, size, ADRT_BUNDLE_COPY, &handle_, &error);
   if (status == ADRT_OK) status = adrt_bundle_info(handle_, &report_, &error);
-  return status == ADRT_OK || Raise(error, " (" + name + ")");
+  if (status != ADRT_OK) return Raise(error, " (" + name + ")");
+  if (!trust.by_keys || report_.signature == ADRT_SIGNATURE_GOOD) return true;
+  return RaiseUntrusted(name + ": none of the keys has signed it: " + adrt_signature_text(report_.signature));
 }
 
 std::string BundleState::ContentId() const {

@@ -13,6 +13,12 @@
 
 namespace adrt_python {
 
+/// Which bundles may run: all, none, or those that one of these keys has signed.
+struct Trust {
+  bool anything = false, by_keys = false;
+  std::vector<uint8_t> keys;  ///< 32 bytes each
+};
+
 /// An opened bundle, the kernels that were asked of it, and its code on the devices that it ran on. Python's
 /// lock guards it.
 class BundleState {
@@ -22,8 +28,9 @@ class BundleState {
   BundleState& operator=(const BundleState&) = delete;
   ~BundleState();
 
-  /// Opens bytes, which may be freed afterwards. False with a Python exception.
-  bool Open(const void* bytes, size_t size, bool trust, const std::string& name);
+  /// Opens bytes, which may be freed afterwards. False with a Python exception, also where there are keys and
+  /// none of them has signed it.
+  bool Open(const void* bytes, size_t size, const Trust& trust, const std::string& name);
 
   const adrt_bundle* handle() const { return handle_; }
   const adrt_bundle_report& report() const { return report_; }

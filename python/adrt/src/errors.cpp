@@ -10,6 +10,7 @@ PyObject* argument_error = nullptr;
 PyObject* not_found_error = nullptr;
 PyObject* no_target_error = nullptr;
 PyObject* out_of_memory_error = nullptr;
+PyObject* untrusted_error = nullptr;
 
 // What an exception has where the loader says nothing of it.
 Ref Defaults() {
@@ -40,6 +41,8 @@ PyObject* TypeFor(adrt_status status) {
     case ADRT_ERROR_OUT_OF_HOST_MEMORY:
     case ADRT_ERROR_OUT_OF_DEVICE_MEMORY:
       return out_of_memory_error;
+    case ADRT_ERROR_UNTRUSTED:
+      return untrusted_error;
     default:
       return base_error;
   }
@@ -118,7 +121,10 @@ bool AddErrors(PyObject* module) {
                   &no_target_error) &&
          AddError(module, "OutOfMemoryError",
                   "Memory of the host or of the device is used up: `needed_bytes`.",
-                  Ref(PyTuple_Pack(2, base_error, PyExc_MemoryError)), &out_of_memory_error);
+                  Ref(PyTuple_Pack(2, base_error, PyExc_MemoryError)), &out_of_memory_error) &&
+         AddError(module, "UntrustedError",
+                  "The bundle's code may not run: it is not trusted, and none of the keys has signed it.",
+                  Ref::Share(base_error), &untrusted_error);
 }
 
 Failed Raise(const adrt_error& error, const std::string& more, const std::string& parameter) {
@@ -174,6 +180,10 @@ std::string Describe(PyObject* object) {
 
 Failed RaiseNotFound(const std::string& text) {
   return Throw(Make(not_found_error, ADRT_ERROR_NOT_FOUND, text));
+}
+
+Failed RaiseUntrusted(const std::string& text) {
+  return Throw(Make(untrusted_error, ADRT_ERROR_UNTRUSTED, text));
 }
 
 }  // namespace adrt_python

@@ -18,8 +18,8 @@ struct Failed {
   }
 };
 
-/// Makes the exceptions of the module: Error and, under it, ArgumentError, NotFoundError, NoTargetError and
-/// OutOfMemoryError. False with a Python exception.
+/// Makes the exceptions of the module: Error and, under it, ArgumentError, NotFoundError, NoTargetError,
+/// OutOfMemoryError and UntrustedError. False with a Python exception.
 bool AddErrors(PyObject* module);
 
 /// Raises what the loader says, with its fields as attributes. Where the text names a parameter, so does the
@@ -42,6 +42,8 @@ std::string Describe(PyObject* object);
 
 /// A kernel, a derivative or a device that is not there.
 Failed RaiseNotFound(const std::string& text);
+/// A bundle that none of the caller's keys has signed.
+Failed RaiseUntrusted(const std::string& text);
 
 }  // namespace adrt_python
 

@@ -12,13 +12,15 @@ PyObject* Forget(PyObject*, PyObject*) {
   Py_RETURN_NONE;
 }
 
-constexpr char kLoadDoc[] = R"(load(source, /, *, trust=True)
+constexpr char kLoadDoc[] = R"(load(source, /, *, trust=True, keys=None)
 --
 
 Opens a bundle: a path, or the bytes of one, which are copied.
 
 Opening is safe for any bytes. Calls run the bundle's code in this process: load what you compiled, or what
-you would import. trust=False opens a bundle to look at it, and calls of its kernels are refused.
+you would import. trust=False opens a bundle to look at it, and calls of its kernels are refused. keys, public
+keys of `adc sign`, each as the path of its file or as 32 bytes: opens what one of them has signed, and raises
+adrt.UntrustedError for anything else.
 Raises adrt.Error with the place and the rule that a broken bundle breaks.)";
 
 constexpr char kDevicesDoc[] = R"(devices()

@@ -37,6 +37,9 @@ bool TakeBudget(PyObject* value, Options* options);
 /// What a launch takes for these shapes: Kernel.size.
 PyObject* SizeOf(KernelState& kernel, Options options, PyObject* keywords);
 
+/// The bytes of a file, read by Python, whose exceptions name the file.
+Ref ReadFile(PyObject* path);
+
 /// A list of strings.
 Ref ToList(const std::vector<std::string>& words);
 
