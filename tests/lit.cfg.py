@@ -36,10 +36,11 @@ with open(own, "w", encoding="utf-8") as wrapper:
 os.chmod(own, 0o755)
 os.rename(own, os.path.join(tools, "adc"))
 
-if os.path.isdir("/usr/include/glm"):
-    config.available_features.add("glm")
-else:
-    lit_config.note("NO GLM HERE (libglm-dev): KERNELS THAT INCLUDE IT ARE NOT TESTED")
+for library, folder, package in (("glm", "glm", "libglm-dev"), ("eigen", "eigen3", "libeigen3-dev")):
+    if os.path.isdir("/usr/include/" + folder):
+        config.available_features.add(library)
+    else:
+        lit_config.note("NO %s HERE (%s): KERNELS THAT INCLUDE IT ARE NOT TESTED" % (library.upper(), package))
 
 config.environment["PATH"] = os.pathsep.join([tools, llvm, "/usr/bin", "/bin"])
 config.environment["NO_COLOR"] = "1"

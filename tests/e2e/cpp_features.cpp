@@ -28,6 +28,7 @@
 #include "cpp/complex.cpp"
 #include "cpp/corners.cpp"
 #include "cpp/engine.cpp"
+#include "cpp/foreign.cpp"
 #include "cpp/pointers.cpp"
 #include "cpp/types.cpp"
 #include "cpp/unions.cpp"
@@ -138,6 +139,8 @@ int main(int count, char** words) {
   ADC_UNIONS(UNIONS_CLOSE)
 #define COMPLEX_CLOSE(name) Feature(kernels, #name, &complexes::name, false), ++features;
   ADC_COMPLEXES(COMPLEX_CLOSE)
+#define FOREIGN_CLOSE(name) Feature(kernels, #name, &foreign::name, false), ++features;
+  ADC_FOREIGN(FOREIGN_CLOSE)
 #define BLOCKS_EXACT(name) Feature(kernels, #name, &blocks::name, true), ++features;
   ADC_BLOCKS(BLOCKS_EXACT)
   std::printf("%d features, %d failures\n", features, failures);

@@ -28,7 +28,7 @@ Lowering::Lowering(Shared& shared, ir::Function& function)
 /// A struct has its members, and they know the struct; a pointer may lie in what it points to.
 Lowering::~Lowering() {
   for (const ObjectPtr& part : parts_) {
-    part->owner = part->within = nullptr;
+    part->owner = part->within = part->derived = nullptr;
     if (part->kind == ObjectKind::Pointer) part->of = nullptr;
   }
 }

@@ -106,6 +106,8 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
       if (kind == clang::CK_LValueBitCast)
         return At(SeenAs(AddressOfPlace(cast->getSubExpr()), cast->getType(), e->getSourceRange()),
                   e->getSourceRange());
+      if (kind == clang::CK_BaseToDerived)
+        return DerivedOf(Place(cast->getSubExpr()), RecordOf(cast->getType()), e->getSourceRange());
       if (kind == clang::CK_UncheckedDerivedToBase || kind == clang::CK_DerivedToBase)
         return BaseOf(Place(cast->getSubExpr()), RecordOf(cast->getType()), e->getSourceRange());
       if (e->isGLValue() ? kind == clang::CK_NoOp
@@ -178,8 +180,6 @@ ObjectPtr Lowering::Pointee(const clang::Expr* whole) {
 }
 
 void Lowering::RefusePointer(const clang::Expr* pointer) {
-  if (llvm::isa<clang::CXXNewExpr>(pointer->IgnoreParenImpCasts()))
-    Refuse(pointer, "a kernel has no 'new'", "use a local array of a size that is known, or a buffer");
   Refuse(pointer, "a kernel has no pointer like this",
          "docs/cpp.md says what pointers may do; use references, arrays and adc::buffer");
 }
@@ -215,66 +215,6 @@ ObjectPtr Lowering::PlaceOfVariable(const clang::DeclRefExpr* reference) {
     Refuse(range, "a kernel has no pointers or references to functions",
            "call it, or pass a lambda to a template");
   Refuse(range, "'" + declaration->getNameAsString() + "' cannot be used here");
-}
-
-/// A constant of the file or of a class. Arrays of numbers become constants of the module.
-ObjectPtr Lowering::PlaceOfGlobal(const clang::VarDecl* variable, SourceRange range) {
-  std::string name = "'" + variable->getNameAsString() + "'";
-  bool constant = variable->isConstexpr() || variable->getType().isConstQualified();
-  QualType type = variable->getType().getNonReferenceType();
-  if (!constant && context_.getAsArrayType(type) != nullptr)
-    constant = context_.getBaseElementType(type).isConstQualified();
-  if (!constant)
-    Refuse(range, name + " is a variable outside of the kernel, which others may change",
-           "pass it as a parameter, or make it constexpr");
-  const clang::APValue* value = nullptr;
-  if (variable->getAnyInitializer() != nullptr && !variable->getType()->isReferenceType())
-    value = variable->evaluateValue();
-  if (value == nullptr)
-    Refuse(range, name + " has no value that is known to the compiler",
-           "make it constexpr, or pass it as a parameter");
-  QualType element;
-  uint64_t count = 0;
-  std::optional<Type> scalar;
-  // std::array has one member, the array.
-  const clang::APValue* elements = value;
-  QualType array = type;
-  if (const clang::CXXRecordDecl* record = RecordOf(type);
-      record != nullptr && record->isInStdNamespace() && record->getName() == "array" && value->isStruct() &&
-      value->getStructNumFields() == 1) {
-    elements = &value->getStructField(0);
-    array = record->field_begin()->getType();
-  }
-  if (ArrayOf(array, &element, &count)) scalar = ScalarOf(element);
-  if (!scalar || !elements->isArray()) return FromConstant(*value, type, range);
-  auto [known, fresh] = shared_.constants.try_emplace(variable->getCanonicalDecl(), 0);
-  if (fresh) {
-    ir::ModuleConstant made;
-    std::string text = variable->getNameAsString();
-    for (int n = 1; module_.FindConstant(module_.Intern(text)) != ir::kNoAttr; ++n)
-      text = variable->getNameAsString() + "." + std::to_string(n);
-    made.name = module_.Intern(text);
-    made.type = Type::Array(*scalar, static_cast<uint32_t>(count));
-    for (unsigned n = 0; n < count; ++n) {
-      ir::Value one =
-          *ConstantValue(n < elements->getArrayInitializedElts() ? elements->getArrayInitializedElt(n)
-                                                                 : elements->getArrayFiller(),
-                         *scalar);
-      made.elements.push_back(function_.ConstantOf(one).bits);
-    }
-    made.spellings.resize(made.elements.size());
-    made.span = shared_.places.Of(variable->getSourceRange());
-    known->second = module_.AddConstant(std::move(made));
-  }
-  Storage storage;
-  storage.bases = {function_.Global(known->second, module_.constants[known->second].type)};
-  ObjectPtr object = View(array, std::move(storage), range);
-  if (array == type) return object;
-  auto wrapper = std::make_shared<Object>();
-  wrapper->kind = ObjectKind::Struct;
-  wrapper->type = type;
-  wrapper->members = {object};
-  return wrapper;
 }
 
 ObjectPtr Lowering::PlaceOfMember(const clang::MemberExpr* member) {
@@ -556,6 +496,10 @@ void Lowering::Effect(const clang::Expr* e) {
   }
   if (llvm::isa<clang::CXXThrowExpr>(e))
     Refuse(e, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
+  if (const auto* made = llvm::dyn_cast<clang::CXXNewExpr>(e)) {
+    AddressOfNew(made);
+    return;
+  }
   if (llvm::isa<clang::CXXDeleteExpr>(e))
     Refuse(e, "a kernel has no 'delete'", "use local arrays and buffers");
   if (e->getType()->isVoidType()) Refuse(e, "kernels do not have this kind of expression");

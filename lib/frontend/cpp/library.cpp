@@ -60,7 +60,7 @@ const std::map<llvm::StringRef, Op>& BitBuiltins() {
 llvm::StringRef WithoutSuffix(llvm::StringRef name) {
   auto known = [](llvm::StringRef n) {
     return UnaryFunctions().contains(n) || BinaryFunctions().contains(n) || n == "fmin" || n == "fmax" ||
-           n == "fma" || n == "round";
+           n == "fma" || n == "round" || n == "remainder";
   };
   if (!known(name) && name.ends_with("f") && known(name.drop_back())) return name.drop_back();
   return name;
@@ -77,6 +77,21 @@ Value Lowering::RoundAway(Value a) {
   Value one = ssa_.Make(Op::Copysign, {ssa_.builder().Float(type, 1), a});
   Value rounded = ssa_.Make(Op::Select, {away, ssa_.Make(Op::Add, {whole, one}), whole});
   return ssa_.Make(Op::Copysign, {rounded, a});
+}
+
+/// What is left of a, less the nearest multiple of b, the even one of two.
+Value Lowering::Remainder(Value a, Value b) {
+  Type type = ssa_.TypeOf(a);
+  b = ssa_.Make(Op::Abs, {b});
+  auto twice = [&](Value v) { return ssa_.Make(Op::Add, {v, v}); };
+  Value rest = ssa_.Make(Op::Rem, {ssa_.Make(Op::Abs, {a}), twice(b)});
+  Value more = ssa_.Make(Op::Gt, {twice(rest), b});
+  Value nearer = ssa_.Make(Op::Sub, {rest, b});
+  Value again = ssa_.Make(Op::Ge, {twice(nearer), b});
+  nearer = ssa_.Make(Op::Select, {again, ssa_.Make(Op::Sub, {nearer, b}), nearer});
+  rest = ssa_.Make(Op::Select, {more, nearer, rest});
+  Value one = ssa_.Make(Op::Copysign, {ssa_.builder().Float(type, 1), a});
+  return ssa_.Make(Op::Mul, {rest, one});
 }
 
 /// `std::lerp`, whose standard asks for b at t = 1 and for values that stay on b's side of it. The library
@@ -252,6 +267,12 @@ std::optional<Given> Lowering::CallLibrary(const clang::CallExpr* call, const cl
       Value b = number(1, *result);
       SetPlace(range);
       return given(ssa_.Make(found->second, {a, b}));
+    }
+    if (is_float && name == "remainder") {
+      Value a = number(0, *result);
+      Value b = number(1, *result);
+      SetPlace(range);
+      return given(Remainder(a, b));
     }
     if (is_float && (name == "fmin" || name == "fmax")) {
       // The other operand where one is NaN.

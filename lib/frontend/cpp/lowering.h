@@ -27,6 +27,13 @@ namespace adc::frontend {
 /// A construct that has no lowering, already reported.
 struct Refusal {};
 
+/// How often variables outside of functions, static ones and pointers are named otherwise than to read a
+/// number, and the local pointers that stand for an array (globals.cpp).
+struct OtherUses {
+  std::map<const clang::VarDecl*, int> count;
+  std::map<const clang::VarDecl*, std::vector<const clang::VarDecl*>> pointers;
+};
+
 /// What all kernels of a file share.
 struct Shared {
   clang::ASTContext& context;
@@ -38,6 +45,7 @@ struct Shared {
   std::map<const clang::FunctionDecl*, const clang::FunctionDecl*> derivatives = {};
   std::map<const clang::FunctionDecl*, StringId> functions = {};  ///< those that are in the module
   std::map<const clang::VarDecl*, uint32_t> constants = {};       ///< arrays that are in the module
+  std::optional<OtherUses> other_uses = {};
 };
 
 /// What a call gives: a number, vector or matrix, or an object, or nothing.
@@ -124,9 +132,12 @@ class Lowering {
   ObjectPtr NewSlot(ir::Type type, clang::QualType cpp, std::string_view name);
   ObjectPtr View(clang::QualType type, Storage storage, clang::SourceRange range);
   ObjectPtr Member(const ObjectPtr& object, const clang::FieldDecl* field, clang::SourceRange range);
+  ObjectPtr DerivedOf(const ObjectPtr& object, const clang::CXXRecordDecl* derived, clang::SourceRange range);
   ObjectPtr BaseOf(const ObjectPtr& object, const clang::CXXRecordDecl* base, clang::SourceRange range);
   ObjectPtr Element(const ObjectPtr& array, ir::Value index, clang::SourceRange range);
   ObjectPtr ElementOfStorage(const ObjectPtr& array, ir::Value index, clang::SourceRange range);
+  ObjectPtr BitsOf(const ObjectPtr& number, clang::QualType type);
+  bool HaveSameBits(clang::QualType a, clang::QualType b) const;
   ObjectPtr ComponentOf(const ObjectPtr& object, ir::Value at, clang::QualType type);
   Storage Moved(Storage storage, uint64_t bytes);
   ObjectPtr SpreadPart(const Object& spread, uint32_t component);
@@ -161,9 +172,12 @@ class Lowering {
   ir::Value Convert(ir::Value value, ir::Type to);
   ir::Value ValueOfUnary(const clang::UnaryOperator* unary);
   ir::Value ValueOfBinary(const clang::BinaryOperator* binary);
+  bool Rounds(ir::Value sum, ir::Value less) const;
   ir::Value Arithmetic(clang::BinaryOperatorKind kind, ir::Value a, ir::Value b, const clang::Expr* at);
   ir::Value ValueOfConstruct(const clang::CXXConstructExpr* construct);
   ObjectPtr PlaceOfVariable(const clang::DeclRefExpr* reference);
+  bool IsConstant(const clang::VarDecl* variable);
+  ObjectPtr MadeConstant(const clang::VarDecl* variable, const clang::Expr* init, clang::SourceRange range);
   ObjectPtr PlaceOfGlobal(const clang::VarDecl* variable, clang::SourceRange range);
   ObjectPtr PlaceOfMember(const clang::MemberExpr* member);
   ObjectPtr PlaceOfStep(const clang::UnaryOperator* step);
@@ -180,8 +194,14 @@ class Lowering {
   struct Address {
     ObjectPtr array;  ///< null: of a null pointer
     ir::Value index;
+    bool may_be_null = false;  ///< null where the index is kNullIndex
   };
+  static constexpr int32_t kNullIndex = INT32_MIN;
+  Address NullAddress() { return {nullptr, ssa_.builder().I32(kNullIndex)}; }
+  Address Certain(const Address& address, clang::SourceRange range);
+  ir::Value IsNull(const Address& address);
   Address AddressOf(const clang::Expr* pointer);
+  Address AddressOfNew(const clang::CXXNewExpr* made);
   Address AddressOfPlace(const clang::Expr* place);
   Address AddressOfCast(const clang::CastExpr* cast);
   Address AddressOfSum(const clang::BinaryOperator* sum);
@@ -204,7 +224,7 @@ class Lowering {
   ir::Value ComparePointers(const clang::BinaryOperator* binary);
   bool SameArray(const ObjectPtr& a, const ObjectPtr& b);
   bool Apart(const Object& a, const Object& b) const;
-  Born Here() const { return {ssa_.Depth(), function_.ValueCount(), ssa_.SlotCount()}; }
+  Born Here() const { return {ssa_.Depth(), function_.ValueCount(), ssa_.SlotCount(), ssa_.LoopCount()}; }
   bool Outlives(const Object& object, const Born& other) const;
   bool InBuffer(const Object& array) const;
   clang::QualType NumberIn(clang::QualType type) const;
@@ -279,6 +299,7 @@ class Lowering {
   void Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
   bool AssertOf(const clang::Expr* expression);
   ir::Value RoundAway(ir::Value a);
+  ir::Value Remainder(ir::Value a, ir::Value b);
   ir::Value Lerp(ir::Value a, ir::Value b, ir::Value t);
 
   // ---- Blocks (blocks.cpp)
@@ -352,6 +373,7 @@ class Lowering {
   std::vector<OpenSwitch> switches_;         ///< of this frame
   std::set<ir::Value> indices_;              ///< of loops that count up to a bound
   std::set<const clang::Stmt*> uncounted_;   ///< `for` loops that turned out to be none of the IR's
+  std::set<const clang::VarDecl*> making_;   ///< constants whose initialisers are being run
   std::vector<ObjectPtr> parts_;             ///< objects that know what they are part of, and pointers
   std::map<ir::Value, bool> array_outside_;  ///< local arrays made outside of a parallel
   std::string parallel_;                     ///< the word for the parallel that is open

@@ -18,6 +18,7 @@ enum class ObjectKind : uint8_t {
   Slot,    ///< a number, vector or matrix in a register
   Cell,    ///< one that is an element of a buffer or of a local array
   Spread,  ///< in a buffer of structs, in words along the last axis: what is more or less than a word of it
+  Bits,    ///< the bits of the number `of`, as a number of another type
   Component,  ///< component or row `at` of `of`
   Choice,     ///< `of` where `at` holds, `members[0]` otherwise
   Struct,     ///< bases, then fields
@@ -40,19 +41,19 @@ struct Storage {
 
 /// What there was when something was declared: regions around, values and slots.
 struct Born {
-  size_t depth = 0, values = 0, slots = 0;
+  size_t depth = 0, values = 0, slots = 0, loops = 0;
 };
 
 struct Object {
   ObjectKind kind = ObjectKind::Slot;
   clang::QualType type;
-  ir::Type register_type;  ///< of Slot, Cell, Spread, Component and Choice
+  ir::Type register_type;  ///< of Slot, Cell, Spread, Bits, Component and Choice
   Slot slot = 0;
   ir::Value base;                  ///< Cell, Spread, Buffer
   std::vector<ir::Value> indices;  ///< Cell; Spread: the last one is that of the first word; Buffer: of a row
   uint32_t byte = 0;               ///< Spread: where it begins in that word
   bool alone = true;               ///< Spread: nothing else lies in its words
-  ObjectPtr of;                    ///< Component, Choice, Array; Pointer: null for a null pointer
+  ObjectPtr of;                    ///< Bits, Component, Choice, Array; Pointer: null for a null pointer
   ir::Value at;  ///< Component, Choice; Array: first number; Pointer: index of one that stays
   std::vector<ObjectPtr> members;  ///< Struct, Choice, Array
   Storage storage;                 ///< Array
@@ -63,7 +64,9 @@ struct Object {
   ir::Value position;              ///< the index there
   ObjectPtr owner;                 ///< the struct that this is a member of
   uint64_t offset = 0;             ///< the byte there
+  ObjectPtr derived;               ///< the struct that this is a base of
   bool bound = false;              ///< Pointer: it points to something, or is null
+  bool may_be_null = false;        ///< Pointer: into an array; null where the index is kNullIndex
   Born born = {};                  ///< Pointer
 };
 

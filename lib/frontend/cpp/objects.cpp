@@ -50,6 +50,23 @@ uint32_t NumberArgument(const clang::ClassTemplateSpecializationDecl* made, unsi
   return static_cast<uint32_t>(made->getTemplateArgs()[n].getAsIntegral().getExtValue());
 }
 
+/// Whether the end of an object does anything.
+bool DestructorRuns(const clang::CXXRecordDecl* record) {
+  if (record == nullptr || record->hasTrivialDestructor()) return false;
+  const clang::CXXDestructorDecl* destructor = record->getDestructor();
+  if (destructor != nullptr && destructor->isUserProvided()) {
+    const auto* body = llvm::dyn_cast_or_null<clang::CompoundStmt>(destructor->getBody());
+    if (body == nullptr || !body->body_empty()) return true;
+  }
+  auto runs = [](clang::QualType type) {
+    return DestructorRuns(type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl());
+  };
+  return std::any_of(record->bases_begin(), record->bases_end(),
+                     [&](auto& base) { return runs(base.getType()); }) ||
+         std::any_of(record->field_begin(), record->field_end(),
+                     [&](auto* field) { return runs(field->getType()); });
+}
+
 }  // namespace
 
 std::string Lowering::Spell(QualType type) const {
@@ -150,7 +167,7 @@ std::vector<QualType> Lowering::MembersOf(const clang::CXXRecordDecl* record, So
   std::string name = "'" + record->getNameAsString() + "'";
   if (record->isPolymorphic() || record->getNumVBases() != 0)
     Refuse(range, name + " has virtual functions or bases", "use a template, or an enumeration and a switch");
-  if (!record->hasTrivialDestructor())
+  if (DestructorRuns(record))
     Refuse(range, name + " has a destructor that runs code", "leave it out of the kernel");
   std::vector<QualType> members;
   for (const clang::CXXBaseSpecifier& base : record->bases()) members.push_back(base.getType());
@@ -338,11 +355,29 @@ ObjectPtr Lowering::BaseOf(const ObjectPtr& object, const clang::CXXRecordDecl* 
   size_t position = 0;
   for (const clang::CXXBaseSpecifier& one : record->bases()) {
     const clang::CXXRecordDecl* found = RecordOf(one.getType());
-    if (found == base->getDefinition()) return object->members[position];
+    ObjectPtr part = object->members[position];
+    if (part != nullptr && part->derived != object) {
+      part->derived = object;
+      parts_.push_back(part);
+    }
+    if (found == base->getDefinition()) return part;
     if (found->isDerivedFrom(base)) return BaseOf(object->members[position], base, range);
     ++position;
   }
   Refuse(range, "a base class that is not found");
+}
+
+/// The object of which this one is a base, where the kernel knows it.
+ObjectPtr Lowering::DerivedOf(const ObjectPtr& object, const clang::CXXRecordDecl* derived,
+                              SourceRange range) {
+  ObjectPtr whole = object;
+  while (whole != nullptr && RecordOf(whole->type) != derived->getDefinition()) whole = whole->derived;
+  if (whole == nullptr)
+    Refuse(
+        range,
+        "a base class is seen as '" + derived->getNameAsString() + "', which it is not known to be part of",
+        "pass the derived class, by a template");
+  return whole;
 }
 
 /// An index as the IR takes one.
@@ -421,6 +456,18 @@ ObjectPtr Lowering::ComponentOf(const ObjectPtr& object, Value at, QualType type
   component->of = object;
   component->at = Index(at);
   return component;
+}
+
+/// A number, seen as one of another type of its size.
+ObjectPtr Lowering::BitsOf(const ObjectPtr& number, QualType type) {
+  Type as = *ScalarOf(type);
+  if (number->register_type == as) return number;
+  auto bits = std::make_shared<Object>();
+  bits->kind = ObjectKind::Bits;
+  bits->type = type;
+  bits->register_type = as;
+  bits->of = number;
+  return bits;
 }
 
 ObjectPtr Lowering::BufferElement(const ObjectPtr& buffer, std::vector<Value> indices, SourceRange range) {
@@ -534,6 +581,10 @@ Value Lowering::Load(const ObjectPtr& object, SourceRange range) {
       return function_.Result(
           ssa_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
     }
+    case ObjectKind::Bits: {
+      Value bits = Load(object->of, range);
+      return ssa_.builder().Bitcast(bits, object->register_type);
+    }
     case ObjectKind::Choice:
       return ssa_.Choose(
           object->at, object->register_type, [&] { return Load(object->of, range); },
@@ -599,6 +650,8 @@ void Lowering::Store(const ObjectPtr& object, Value value, SourceRange range) {
       }
       return;
     }
+    case ObjectKind::Bits:
+      return Store(object->of, ssa_.builder().Bitcast(value, object->of->register_type), range);
     case ObjectKind::Choice:
       return ssa_.If(
           object->at, [&] { Store(object->of, value, range); },
@@ -686,7 +739,7 @@ void Lowering::Zero(const ObjectPtr& object, SourceRange range) {
   if (object == nullptr) return;
   SetPlace(range);
   if (IsLeaf(*object)) return Store(object, ZeroOf(object->register_type), range);
-  if (object->kind == ObjectKind::Pointer) return Bind(object, {nullptr, ssa_.builder().I32(0)}, range);
+  if (object->kind == ObjectKind::Pointer) return Bind(object, NullAddress(), range);
   if (object->kind == ObjectKind::Struct) {
     for (const ObjectPtr& member : PartsOf(*object, range)) Zero(member, range);
     return;

@@ -66,6 +66,7 @@ bool Lowering::InBuffer(const Object& array) const {
 Lowering::Address Lowering::Moved(Address from, Value by, SourceRange range) {
   if (from.array == nullptr) Refuse(range, "arithmetic on a null pointer");
   from.index = Further(from.index, by, InBuffer(*from.array));
+  from.may_be_null = false;
   return from;
 }
 
@@ -75,6 +76,7 @@ Lowering::Address Lowering::Moved(Address from, Value by, SourceRange range) {
 ObjectPtr Lowering::FlatElement(const ObjectPtr& array, Value index, SourceRange range) {
   if (!ScalarOf(array->element)) return GroupedElement(array, index, range);
   const ObjectPtr& of = array->of;
+  if (HaveSameBits(of->element, array->element)) return BitsOf(Element(of, index, range), array->element);
   uint64_t each = *CountOf(of->element, array->element);
   Value at = ssa_.builder().I32(0), rest = Narrow(index);
   if (of->kind != ObjectKind::Array || of->count != 1) {
@@ -295,7 +297,7 @@ ObjectPtr Lowering::NewPointer(QualType type, SourceRange range) {
   if (type->isMemberPointerType() || to->isFunctionType())
     Refuse(range, "a kernel has no pointers or references to functions or to members",
            "call it, or pass a lambda to a template");
-  if (to->isVoidType() || to->isIncompleteType())
+  if (to->isIncompleteType() && !to->isVoidType())
     Refuse(range, "a kernel has no pointers to '" + Spell(to) + "'", "use a pointer to what it points to");
   auto pointer = std::make_shared<Object>();
   pointer->kind = ObjectKind::Pointer;
@@ -354,8 +356,14 @@ bool Lowering::Outlives(const Object& object, const Born& other) const {
 /// no loop may stand between.
 void Lowering::Bind(const ObjectPtr& pointer, const Address& address, SourceRange range) {
   bool same = pointer->bound && SameArray(pointer->of, address.array);
-  if (!same && ssa_.Depth() != pointer->born.depth) {
-    if (pointer->bound) Refuse(range, kChosen, kChosenHelp);
+  bool elsewhere = ssa_.Depth() != pointer->born.depth;
+  // Null or into one array, as the index says. What a loop asked before does not know of the null.
+  bool joins = elsewhere && pointer->bound && (pointer->of == nullptr) != (address.array == nullptr);
+  bool may_be_null = joins || address.may_be_null;
+  if (may_be_null && !pointer->may_be_null && ssa_.LoopCount() != pointer->born.loops)
+    Refuse(range, kChosen, kChosenHelp);
+  if (!same && elsewhere) {
+    if (pointer->bound && !joins) Refuse(range, kChosen, kChosenHelp);
     if (address.array != nullptr && !Outlives(*address.array, pointer->born))
       Refuse(range, "a pointer is declared before what it points to, outside of this branch or loop",
              "declare it here");
@@ -363,7 +371,8 @@ void Lowering::Bind(const ObjectPtr& pointer, const Address& address, SourceRang
   Type type = ssa_.TypeOf(ssa_.Get(pointer->slot));
   bool long_one = address.array != nullptr && InBuffer(*address.array);
   if (long_one && type == ir::kI32) Refuse(range, kChosen, kChosenHelp);
-  if (!same) pointer->of = address.array;
+  pointer->may_be_null = may_be_null || (pointer->may_be_null && (same || elsewhere));
+  if (!same && (!joins || address.array != nullptr)) pointer->of = address.array;
   pointer->bound = true;
   ssa_.Set(pointer->slot, ssa_.Cast(address.index, type));
 }
@@ -371,7 +380,21 @@ void Lowering::Bind(const ObjectPtr& pointer, const Address& address, SourceRang
 Lowering::Address Lowering::AddressIn(const ObjectPtr& pointer, SourceRange range) {
   if (pointer->kind != ObjectKind::Pointer) Refuse(range, "a kernel knows no pointer like this");
   if (!pointer->bound) Refuse(range, "a pointer is read before it points to anything");
-  return {pointer->of, pointer->at.Valid() ? pointer->at : ssa_.Get(pointer->slot)};
+  return {pointer->of, pointer->at.Valid() ? pointer->at : ssa_.Get(pointer->slot), pointer->may_be_null};
+}
+
+/// An address that a cast takes along, which a null would not survive.
+Lowering::Address Lowering::Certain(const Address& address, SourceRange range) {
+  if (address.may_be_null)
+    Refuse(range, "a pointer that may be null is seen as one to another type",
+           "compare it with nullptr before");
+  return address;
+}
+
+Value Lowering::IsNull(const Address& address) {
+  if (address.array == nullptr || !address.may_be_null)
+    return ssa_.builder().Int(ir::kI1, address.array == nullptr);
+  return ssa_.Make(Op::Eq, {address.index, ssa_.builder().Int(ssa_.TypeOf(address.index), kNullIndex)});
 }
 
 ObjectPtr Lowering::At(const Address& address, SourceRange range) {
@@ -388,7 +411,7 @@ Lowering::Address Lowering::AddressOf(const clang::Expr* e) {
   SetPlace(range);
   if (e->isGLValue()) return AddressIn(Place(e), range);
   if (const clang::Expr* written = WrittenFor(e)) return AddressOf(written);
-  Address null{nullptr, ssa_.builder().I32(0)};
+  Address null = NullAddress();
   switch (e->getStmtClass()) {
     case Stmt::OpaqueValueExprClass:
       if (const clang::Expr* source = llvm::cast<clang::OpaqueValueExpr>(e)->getSourceExpr())
@@ -396,6 +419,8 @@ Lowering::Address Lowering::AddressOf(const clang::Expr* e) {
       break;
     case Stmt::CXXThisExprClass:
       return AddressOfObject(Pointee(e), range);
+    case Stmt::CXXNewExprClass:
+      return AddressOfNew(llvm::cast<clang::CXXNewExpr>(e));
     case Stmt::CXXNullPtrLiteralExprClass:
     case Stmt::ImplicitValueInitExprClass:
     case Stmt::CXXScalarValueInitExprClass:
@@ -440,21 +465,36 @@ Lowering::Address Lowering::AddressOfCast(const clang::CastExpr* cast) {
       return Whole({array, ssa_.builder().I32(0)});
     }
     case clang::CK_NullToPointer:
-      return {nullptr, ssa_.builder().I32(0)};
+      return NullAddress();
     case clang::CK_LValueToRValue:
     case clang::CK_NoOp:
     case clang::CK_UserDefinedConversion:
       return AddressOf(from);
     case clang::CK_DerivedToBase:
     case clang::CK_UncheckedDerivedToBase: {
-      ObjectPtr object = At(AddressOf(from), range);
+      ObjectPtr object = At(Certain(AddressOf(from), range), range);
       return AddressOfObject(BaseOf(object, RecordOf(PointedTo(cast->getType())), range), range);
     }
+    case clang::CK_BaseToDerived: {
+      ObjectPtr object = At(Certain(AddressOf(from), range), range);
+      return AddressOfObject(DerivedOf(object, RecordOf(PointedTo(cast->getType())), range), range);
+    }
     case clang::CK_BitCast:
-      return SeenAs(AddressOf(from), PointedTo(cast->getType()), range);
+      if (PointedTo(cast->getType())->isVoidType()) return AddressOf(from);
+      return SeenAs(Certain(AddressOf(from), range), PointedTo(cast->getType()), range);
     default:
       RefusePointer(cast);
   }
+}
+
+/// `new (p) T(...)`: p, where an object is made anew.
+Lowering::Address Lowering::AddressOfNew(const clang::CXXNewExpr* made) {
+  if (!made->getOperatorNew()->isReservedGlobalPlacementOperator() || made->isArray())
+    Refuse(made, "a kernel has no 'new'", "use a local array of a size that is known, or a buffer");
+  SourceRange range = made->getSourceRange();
+  Address to = SeenAs(Certain(AddressOf(made->getPlacementArg(0)), range), made->getAllocatedType(), range);
+  if (made->getInitializer() != nullptr) Initialise(At(to, range), made->getInitializer());
+  return to;
 }
 
 /// `&e`
@@ -504,8 +544,9 @@ Lowering::Address Lowering::AddressOfChoice(const clang::ConditionalOperator* ch
   Value chosen = ssa_.Choose(
       condition, ir::kI64, [&] { return index(&yes, choice->getTrueExpr()); },
       [&] { return index(&no, choice->getFalseExpr()); });
-  if (!SameArray(yes.array, no.array)) Refuse(choice, kChosen, kChosenHelp);
-  return {yes.array, chosen};
+  bool one_null = (yes.array == nullptr) != (no.array == nullptr);
+  if (!one_null && !SameArray(yes.array, no.array)) Refuse(choice, kChosen, kChosenHelp);
+  return {yes.array != nullptr ? yes.array : no.array, chosen, one_null || yes.may_be_null || no.may_be_null};
 }
 
 /// `++p`, `p--`
@@ -547,8 +588,11 @@ void Lowering::MoveMemory(const clang::CallExpr* call, bool sets) {
   if (sets && function_.IntegerConstant(ValueOf(call->getArg(1))) != 0)
     Refuse(range, "memset to something else than 0", "assign in a loop");
   if (to.array == nullptr || (!sets && from.array == nullptr)) Refuse(range, "a null pointer is copied");
+  if (!sets && HaveSameBits(to.array->element, from.array->element))
+    from = SeenAs(from, to.array->element, range);
   if (!sets && !context_.hasSameUnqualifiedType(to.array->element, from.array->element))
-    Refuse(range, "objects of different types are copied as bytes", "use std::bit_cast");
+    Refuse(range, "objects of different types are copied as bytes",
+           "use std::bit_cast; numbers of one size are copied");
   Value bytes = Narrow(ValueOf(call->getArg(2)));
   SetPlace(range);
   Value size = ssa_.builder().Int(ssa_.TypeOf(bytes), static_cast<int64_t>(BytesOf(to.array->element)));
@@ -622,6 +666,9 @@ Value Lowering::ComparePointers(const clang::BinaryOperator* binary) {
   Address a = AddressOf(binary->getLHS()), b = AddressOf(binary->getRHS());
   SetPlace(range);
   if (!SameArray(a.array, b.array)) {
+    const Address& other = a.array == nullptr ? b : a;
+    if (binary->isEqualityOp() && other.may_be_null && (a.array == nullptr || b.array == nullptr))
+      return kind == clang::BO_EQ ? IsNull(other) : ssa_.Not(IsNull(other));
     bool apart = a.array == nullptr || b.array == nullptr || Apart(*a.array, *b.array);
     if (!apart || !binary->isEqualityOp())
       Refuse(range, "pointers into different objects are compared", "compare indices");

@@ -272,6 +272,12 @@ void ReadOne(const std::string& path, const CppConfig& config, ir::Module& modul
                                         "-Xclang",
                                         "-disable-pragma-debug-crash"};
   std::string directory, file = path;
+  // Headers choose code for a processor by these, which is none for the devices of a kernel.
+  for (const char* feature :
+       {"MMX", "SSE", "SSE2", "SSE3", "SSSE3", "SSE4_1", "SSE4_2", "AVX", "AVX2", "FMA", "AVX512F"})
+    arguments.push_back("-U__" + std::string(feature) + "__");
+  arguments.emplace_back("-U__ARM_NEON");
+  arguments.emplace_back("-U__ARM_FEATURE_SVE");
   if (!config.compile_database.empty()) {
     file = std::filesystem::absolute(path).string();
     if (!TakeCommand(config.compile_database, file, diagnostics, &arguments, &directory)) return;

@@ -80,6 +80,7 @@ class Ssa {
   void VisitInside(ir::Inst inst, const std::function<void(ir::Inst)>& visit) const;
   /// Whether an iteration of the innermost loop may end with another value of the slot than it began with.
   bool ChangesInLoop(Slot slot);
+  size_t LoopCount() const { return loops_.size(); }
   /// Regions around.
   size_t Depth() const { return depth_ + loops_.size(); }
 

@@ -390,7 +390,7 @@ void Lowering::DeclareVariable(const clang::VarDecl* variable) {
   std::string name = variable->getNameAsString();
   SetPlace(range);
   if (variable->hasGlobalStorage()) {
-    if (!type.isConstQualified() && !variable->isConstexpr())
+    if (!IsConstant(variable))
       Refuse(range, "'" + name + "' keeps its value from call to call", "use a buffer, or make it constexpr");
     return;
   }

@@ -3,7 +3,8 @@
 //
 //   union Vec3 { struct { float x, y, z; }; float v[3]; };    v[1] is y
 //
-// A union of different types of number would show the bits of one as the other: it is refused.
+// Where numbers of different types and one size lie in one place, the union has one of them, a float if there
+// is one, and the others are its bits. What passes through bits has no derivative.
 
 #include <clang/AST/RecordLayout.h>
 
@@ -55,13 +56,17 @@ void Lowering::NumbersOf(QualType type, uint64_t offset, SourceRange range,
              "kernels have numbers, structs and arrays under several names");
     auto [known, fresh] = numbers->emplace(offset, type.getUnqualifiedType());
     bool differs = ScalarOf(known->second) != ScalarOf(type);
+    if (differs && HaveSameBits(known->second, type)) {
+      differs = false;
+      if (ScalarOf(type)->IsFloat()) known->second = type.getUnqualifiedType();
+    }
     if (known != numbers->begin()) {
       auto before = std::prev(known);
       differs = differs || before->first + BytesOf(before->second) > offset;
     }
     auto after = std::next(known);
     if (after != numbers->end()) differs = differs || offset + BytesOf(type) > after->first;
-    if (differs) Refuse(range, "a union whose members are of different types of number", help);
+    if (differs) Refuse(range, "a union whose members are numbers of different sizes", help);
     return;
   }
   const clang::CXXRecordDecl* record = RecordOf(type);
@@ -73,7 +78,7 @@ void Lowering::NumbersOf(QualType type, uint64_t offset, SourceRange range,
 
 /// What lies there, made of the numbers.
 ObjectPtr Lowering::Overlay(QualType type, uint64_t offset, const std::map<uint64_t, ObjectPtr>& numbers) {
-  if (RegisterType(type)) return numbers.at(offset);
+  if (RegisterType(type)) return BitsOf(numbers.at(offset), type);
   auto object = std::make_shared<Object>();
   object->type = type;
   if (ArrayOf(type, &object->element, &object->count)) {
@@ -90,6 +95,12 @@ ObjectPtr Lowering::Overlay(QualType type, uint64_t offset, const std::map<uint6
   for (const clang::FieldDecl* field : record->fields())
     object->members.push_back(Overlay(field->getType(), offset + offsets[object->members.size()], numbers));
   return object;
+}
+
+/// Whether they are numbers of one size, whose bits may be read as the other's.
+bool Lowering::HaveSameBits(QualType a, QualType b) const {
+  std::optional<ir::Type> one = ScalarOf(a), other = ScalarOf(b);
+  return one && other && *one != *other && !one->IsBool() && !other->IsBool() && BytesOf(a) == BytesOf(b);
 }
 
 /// The numbers of an object that stands for all of a union, by their place.
@@ -124,6 +135,11 @@ Lowering::Address Lowering::SeenAs(const Address& address, QualType type, Source
   if (address.array == nullptr || context_.hasSameUnqualifiedType(address.array->element, type))
     return address;
   QualType number = NumberIn(type), from = address.array->element;
+  if (HaveSameBits(from, type)) {
+    ObjectPtr bits = FlatArray(address.array, type);
+    bits->count = address.array->count;
+    return {bits, address.index};
+  }
   if (number.isNull() || !CountOf(type, number) || !CountOf(from, number))
     Refuse(range, "'" + Spell(from) + "' is seen as '" + Spell(type) + "'",
            "use std::bit_cast; what consists of one type of number alone may be seen as others that do");
@@ -189,7 +205,10 @@ size_t Lowering::WholeField(const clang::CXXRecordDecl* record, SourceRange rang
     std::map<uint64_t, QualType> own;
     NumbersOf(field->getType(), 0, range, &own);
     bool is_array = context_.getAsArrayType(field->getType()) != nullptr;
-    if (own.size() != all.size() || (whole && (!array || is_array))) continue;
+    bool same = std::equal(own.begin(), own.end(), all.begin(), all.end(), [&](auto& one, auto& other) {
+      return one.first == other.first && ScalarOf(one.second) == ScalarOf(other.second);
+    });
+    if (!same || (whole && (!array || is_array))) continue;
     whole = field->getFieldIndex();
     array = is_array;
   }

@@ -3,6 +3,9 @@
 
 #include <clang/AST/ExprConcepts.h>
 
+#include <bit>
+#include <cmath>
+
 #include "diag/errors/cpp.h"
 #include "frontend/cpp/lowering.h"
 
@@ -142,8 +145,6 @@ Value Lowering::ComputedValue(const clang::Expr* e) {
       if (const clang::Expr* source = llvm::cast<clang::OpaqueValueExpr>(e)->getSourceExpr())
         return ValueOf(source);
       break;
-    case Stmt::CXXNewExprClass:
-      Refuse(e, "a kernel has no 'new'", "use a local array of a size that is known, or a buffer");
     case Stmt::CXXThrowExprClass:
       Refuse(e, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
     case Stmt::CXXDynamicCastExprClass:
@@ -205,7 +206,7 @@ Value Lowering::ValueOfCast(const clang::CastExpr* cast) {
       // assert(c && "text")
       if (llvm::isa<clang::StringLiteral>(from->IgnoreParenImpCasts()))
         return ssa_.builder().Bits(ir::kI1, 1);
-      return ssa_.builder().Int(ir::kI1, AddressOf(from).array != nullptr);
+      return ssa_.Not(IsNull(AddressOf(from)));
     case clang::CK_ToVoid:
       Refuse(cast, "a cast to void is used as a value");
     default:
@@ -256,6 +257,22 @@ Value Lowering::ValueOfUnary(const clang::UnaryOperator* unary) {
       break;
   }
   Refuse(unary, "kernels do not have this operator");
+}
+
+/// `(v + c) - c` of a large c rounds v to a whole number: its derivative is 0, where those of the sum and the
+/// difference would be 1.
+bool Lowering::Rounds(ir::Value sum, ir::Value less) const {
+  Type type = ssa_.TypeOf(less);
+  ir::Inst made = function_.DefiningInst(sum);
+  if (!function_.IsConstant(less) || !made.Valid() || function_[made].op != Op::Add) return false;
+  std::span<const ir::Value> parts = function_.Operands(made);
+  auto same = [&](ir::Value v) {
+    return function_.IsConstant(v) && function_.ConstantOf(v).bits == function_.ConstantOf(less).bits;
+  };
+  if (!same(parts[0]) && !same(parts[1])) return false;
+  uint64_t bits = function_.ConstantOf(less).bits;
+  if (type == ir::kF32) return std::fabs(std::bit_cast<float>(static_cast<uint32_t>(bits))) >= 0x1p23F;
+  return type == ir::kF64 && std::fabs(std::bit_cast<double>(bits)) >= 0x1p52;
 }
 
 Value Lowering::Arithmetic(clang::BinaryOperatorKind kind, ir::Value a, ir::Value b, const clang::Expr* at) {
@@ -321,7 +338,9 @@ Value Lowering::Arithmetic(clang::BinaryOperatorKind kind, ir::Value a, ir::Valu
     a = ssa_.Cast(a, ir::kI32);
     b = ssa_.Cast(b, ir::kI32);
   }
-  return ssa_.Make(op, {a, b});
+  bool rounds = op == Op::Sub && Rounds(ssa_.Resolve(a), ssa_.Resolve(b));
+  ir::Value result = ssa_.Make(op, {a, b});
+  return rounds ? ssa_.Make(Op::StopGradient, {result}) : result;
 }
 
 Value Lowering::ValueOfBinary(const clang::BinaryOperator* binary) {

@@ -21,6 +21,7 @@ using Out = adc::buffer<float, 1>;
 
 float counter = 0;
 static int calls = 3;
+int Count() { return ++calls; }
 inline int Factorial(int n) { return n < 2 ? 1 : n * Factorial(n - 1); }
 inline int Odd(int n);
 inline int Even(int n) { return n == 0 ? 1 : Odd(n - 1); }
@@ -38,8 +39,20 @@ struct Cleans {
 };
 union Both {
   float f;
-  int i;
+  short i[2];
 };
+template <class Derived>
+struct Base {
+  float v = 0;
+  float Get() { return static_cast<Derived*>(this)->w; }
+};
+struct From : Base<From> {
+  float w = 0;
+};
+static float table[2] = {1, 2};
+static float escaped[2] = {1, 2};
+float* Row() { return escaped; }
+float Change() { float* row = table; return row[1] = 3; }
 union Wide {
   float f[4];
   __attribute__((vector_size(16))) float w;
@@ -229,10 +242,32 @@ KERNEL(destructor, {
   y[i] = c.v;
 })
 KERNEL(a_union, {
-// CHECK: :[[#@LINE+1]]:3: error: a union whose members are of different types of number [E0802]
+// CHECK: :[[#@LINE+1]]:3: error: a union whose members are numbers of different sizes [E0802]
   Both b;
   b.f = 1;
   y[i] = b.f;
+})
+KERNEL(other_bytes, {
+  short b[2] = {1, 2};
+  float f = 0;
+// CHECK: :[[#@LINE+1]]:3: error: objects of different types are copied as bytes [E0802]
+  std::memcpy(&f, b, 4);
+  y[i] = f;
+})
+// CHECK: error: a base class is seen as 'From', which it is not known to be part of [E0802]
+KERNEL(no_derived, { y[i] = Base<From>().Get(); })
+// CHECK: :[[#@LINE+1]]:33: error: 'table' is a variable outside of the kernel, which others may change [E0802]
+KERNEL(changed_by_row, { y[i] = table[i]; })
+// CHECK: :[[#@LINE+1]]:26: error: 'escaped' is a variable outside of the kernel, which others may change [E0802]
+KERNEL(escapes, { y[i] = escaped[i & 1]; })
+KERNEL(null_in_a_loop, {
+  float v[2] = {1, 2};
+  float* p = v;
+  for (int k = 0; p != nullptr; ++k) {
+// CHECK: :[[#@LINE+1]]:26: error: a pointer to one of several objects that is chosen at run time [E0802]
+    if (v[k % 2] > y[i]) p = nullptr;
+  }
+  y[i] = v[0];
 })
 KERNEL(simd_in_union, {
 // CHECK: :[[#@LINE+1]]:3: error: a kernel has no values of type '{{.*}}vector_size{{.*}}' [E0802]
@@ -261,8 +296,8 @@ KERNEL(no_body, { y[i] = Elsewhere(y[i]); })
 KERNEL(c_library, { y[i] = static_cast<float>(std::rand()); })
 // CHECK: :[[#@LINE+1]]:27: error: 'Any' takes any number of arguments [E0802]
 KERNEL(variadic, { y[i] = Any(2, 1, 2); })
-// CHECK: :[[#@LINE+1]]:31: error: 'int' is seen as 'float' [E0802]
-KERNEL(reinterprets, { y[i] = reinterpret_cast<float&>(n); })
+// CHECK: :[[#@LINE+1]]:31: error: 'int' is seen as 'double' [E0802]
+KERNEL(reinterprets, { y[i] = reinterpret_cast<double&>(n); })
 // CHECK: error: a reference to one of several objects that is chosen at run time [E0802]
 KERNEL(chosen_reference, {
   float a[4] = {1, 2, 3, 4};
@@ -312,8 +347,8 @@ KERNEL(wide_integer, {
   __int128 v = i;
   y[i] = static_cast<float>(v);
 })
-// CHECK: :[[#@LINE+1]]:58: error: kernels do not know the function '__builtin_remainderf' [E0802]
-KERNEL(remainder_function, { y[i] = std::remainder(y[i], 2.0f); })
+// CHECK: :[[#@LINE+1]]:63: error: kernels do not know the function '__builtin_nextafterf' [E0802]
+KERNEL(function_of_the_library, { y[i] = std::nextafter(y[i], 2.0f); })
 ADC_KERNEL void sums_outside(Out y) {
   float sum = 0;
 // CHECK: :[[#@LINE+1]]:43: error: a variable that is declared outside of adc::parallel is assigned by all of its iterations [E0802]
