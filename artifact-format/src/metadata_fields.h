@@ -93,7 +93,7 @@ bool EntryFields(V& v, M& entry) {
          v.Number("block_size", entry.block_size) &&
          (!v.Since(1) || v.Text("far_symbol", entry.far_symbol)) && v.Index("plan", entry.plan) &&
          v.Number("shared_bytes", entry.shared_bytes) && v.Text("symbol", entry.symbol) &&
-         v.Number("target", entry.target);
+         v.Number("target", entry.target) && (!v.Since(10) || v.Flag("team", entry.team));
 }
 
 template <class V, class M>

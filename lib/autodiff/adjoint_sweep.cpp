@@ -327,6 +327,7 @@ void AdjointSweep::ReverseLoop(Inst inst) {
     std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
     uint8_t flags = (data.flags & ir::kFlagReversed) ? 0 : ir::kFlagReversed;
     loop = builder_.For(bounds[0], bounds[1], bounds[2], initial, flags);
+    CopyApart(data, loop);
   } else {
     Value trips = values_.Get(AuxKey(inst));
     if (!trips.Valid()) trips = Unavailable(data.span, "the trip count", ir::kI32);

@@ -42,6 +42,7 @@ uint32_t LengthAsked(const Function& kernel, Inst loop, const CheckpointConfig& 
   // A loop over segments is one already, and so are its steps.
   if (analysis::StepsOf(kernel, loop).Valid() || (data.flags & ir::kFlagSteps) != 0) return 0;
   bool marked = (data.flags & ir::kFlagCheckpoint) != 0;
+  if (data.op == ir::Op::For && (data.flags & ir::kFlagApart) != 0) return 0;
   if (!IsSerialLoop(data.op) || (!marked && config.which == Which::Marked)) return 0;
   uint32_t length = config.which == Which::All ? config.length : transform::kSegmentAtLaunch;
   if (marked && data.attr != ir::kNoAttr) length = data.attr;

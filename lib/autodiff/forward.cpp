@@ -249,6 +249,7 @@ void ForwardEmitter::EmitLoop(Inst inst) {
   if (is_for) {
     std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
     loop = builder_.For(bounds[0], bounds[1], bounds[2], initial, data.flags);
+    built_[loop].attr = data.attr;
   } else {
     loop = builder_.While((data.flags & ir::kFlagHasMax) ? At(primal_.Operand(inst, 0)) : Value(), initial,
                           static_cast<uint8_t>(data.flags & ir::kFlagOrNone));

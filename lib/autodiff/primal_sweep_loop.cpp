@@ -175,8 +175,10 @@ Inst PrimalSweep::MakeLoop(Inst inst, const ForwardLoop& run, std::span<const Va
     std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
     if (skips) bounds[1] = builder_.Make(Op::Select, {skipped_steps_.where, bounds[0], bounds[1]});
     if (run.filled) bounds[1] = builder_.Make(Op::Select, {filled_steps_.is_last, bounds[0], bounds[1]});
-    return builder_.For(bounds[0], bounds[1], bounds[2], initial,
-                        static_cast<uint8_t>(data.flags & ir::kFlagReversed));
+    Inst loop = builder_.For(bounds[0], bounds[1], bounds[2], initial,
+                             static_cast<uint8_t>(data.flags & ir::kFlagReversed));
+    CopyApart(data, loop);
+    return loop;
   }
   Value max = (data.flags & ir::kFlagHasMax) ? At(primal_.Operand(inst, 0)) : Value();
   if (skips) max = builder_.Make(Op::Select, {skipped_steps_.where, builder_.Zero(built_.TypeOf(max)), max});

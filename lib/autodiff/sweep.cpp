@@ -124,6 +124,12 @@ Value Sweep::IterationSlot(Inst loop, Value index) {
                                    At(primal_.Operand(loop, 2)));
 }
 
+void Sweep::CopyApart(const ir::InstData& loop, Inst made) {
+  if ((loop.flags & ir::kFlagApart) == 0) return;
+  built_[made].flags |= ir::kFlagApart;
+  built_[made].attr = loop.attr;
+}
+
 Value Sweep::Assemble(Type type, std::span<const Value> components) {
   if (type.IsScalar()) return components[0];
   Op op = type.IsVec() ? Op::VecMake : Op::MatMake;
@@ -132,8 +138,8 @@ Value Sweep::Assemble(Type type, std::span<const Value> components) {
 
 void Sweep::ForEachElement(Value array, const std::function<void(Value index, uint32_t component)>& body) {
   Type type = primal_.TypeOf(array);
-  Inst loop =
-      builder_.For(builder_.I32(0), builder_.I32(static_cast<int32_t>(type.count)), builder_.I32(1), {});
+  Inst loop = builder_.For(builder_.I32(0), builder_.I32(static_cast<int32_t>(type.count)), builder_.I32(1),
+                           {}, ir::kFlagApart);
   ir::Block outer = builder_.block();
   builder_.SetBlock(built_[loop].regions[0]);
   for (uint32_t c = 0; c < type.Components(); ++c) body(built_[built_[loop].regions[0]].params[0], c);

@@ -52,6 +52,8 @@ class Sweep {
   ir::Value IterationSlot(ir::Inst loop, ir::Value index);
   /// The loop over the steps of a segment where `loop` runs over segments; invalid for every other loop.
   ir::Inst StepsOf(ir::Inst loop) const { return analysis::StepsOf(primal_, loop); }
+  /// Says of the loop `made` for `loop` that its turns are apart, where those of `loop` are.
+  void CopyApart(const ir::InstData& loop, ir::Inst made);
   ir::Value Assemble(ir::Type type, std::span<const ir::Value> components);
   /// Emits a loop over the elements of a local array.
   void ForEachElement(ir::Value array, const std::function<void(ir::Value index, uint32_t component)>& body);

@@ -426,6 +426,7 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
     // for.
     if (!target.IsCpu() || entry.block_size == 0) entry.block_size = made.block_size;
     entry.shared_bytes = made.shared_bytes;
+    entry.team = made.team;
     for (const codegen::Binding& binding : made.bindings) entry.bindings.push_back(BindingMetaOf(binding));
   }
   return task;

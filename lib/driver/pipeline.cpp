@@ -36,6 +36,7 @@
 #include "raise/private_sums.h"
 #include "raise/products.h"
 #include "raise/ranges.h"
+#include "raise/teams.h"
 #include "raise/turns.h"
 #include "raise/worker_loop.h"
 #include "support/check.h"
@@ -573,6 +574,8 @@ constexpr Pass kPasses[] = {
     // Beyond this point every report has its number: code may move.
     {"checks", Stage::Raise, OverRaised<raise::RaiseChecks>, kRaised, kRaised, Form::Any, kSame,
      "makes branches and reports of assertions, and of accesses with --check-bounds"},
+    {"teams", Stage::Raise, OverRaised<raise::MakeTeams>, kRaised, kRaised, Form::Any, kSame,
+     "devices: marks parallel loops whose iterations the threads of a block run together, as workgroups do"},
     {"private-sums", Stage::Raise, OverRaised<raise::MarkPrivateSums>, kRaised, kRaised, Form::Any, kSame,
      "marks sums into cells where iterations meet, for each thread to make in a copy of its own"},
     {"worker-loop", Stage::Raise, OverRaised<raise::MarkWorkerLoops>, kRaised, kRaised, Form::Any, kSame,

@@ -2,10 +2,36 @@
 
 #include <algorithm>
 
+#include "analysis/walk.h"
 #include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::driver {
+
+namespace {
+
+/// Memory of a block of threads that every device of the kind has; 0: its code is not made for teams.
+uint32_t TeamBytes(target::Kind kind) {
+  if (kind == target::Kind::Vulkan) return 16u << 10;
+  return kind == target::Kind::Cuda ? 48u << 10 : 0;
+}
+
+/// Whether raising may make teams of the module. With a shader's bindings it is dispatched by its
+/// invocations.
+bool HasTeams(const ir::Module& module, const CompileOptions& options) {
+  if (options.emit == Emit::Spirv && !module.shader_bindings.empty()) return false;
+  bool apart = false;
+  for (const std::unique_ptr<ir::Function>& function : module.functions) {
+    if (!function->IsKernel()) continue;
+    analysis::ForEachInst(*function, [&](ir::Inst inst) {
+      apart =
+          apart || ((*function)[inst].op == ir::Op::For && ((*function)[inst].flags & ir::kFlagApart) != 0);
+    });
+  }
+  return apart;
+}
+
+}  // namespace
 
 raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOptions& options) {
   raise::RaiseConfig config;
@@ -13,6 +39,7 @@ raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOpt
   config.exchanges_floats = !target.AddsFloats();
   config.check_bounds = options.check_bounds;
   config.assertions = options.keep_asserts;
+  if (!options.deterministic) config.team_bytes = TeamBytes(target.kind);
   if (!target.IsCpu() || options.optimisation < 2) return config;
   bool x86 = target.arch == target::Arch::X86_64;
   config.lane_bytes = x86 && target.level >= 3 ? 32 : 16;
@@ -26,8 +53,10 @@ std::vector<RaisedModule> CopyForTargets(std::span<const LoweredModule> lowered,
                                          const CompileOptions& options) {
   std::vector<RaisedModule> raised;
   for (size_t at = 0; at < lowered.size(); ++at) {
+    bool has_teams = HasTeams(*lowered[at].module, options);
     for (const target::Target& target : lowered[at].targets) {
       raise::RaiseConfig config = RaiseConfigFor(target, options);
+      if (!has_teams) config.team_bytes = 0;
       auto known = std::find_if(raised.begin(), raised.end(), [&](const RaisedModule& one) {
         return one.lowered == at && one.config == config;
       });

@@ -78,6 +78,7 @@ enum InstFlag : uint8_t {
   kFlagPromise = 64,  ///< assert: a promise holds (ir/promise.h), whose number is the attribute; the text
                       ///< names the memory, a second operand is 1 + the number of the other iteration, or 0
   kFlagSteps = 128,   ///< for, while: over the steps of one segment of the loop right around it
+  kFlagApart = 64,  ///< for: no turn reads what another one writes; only sums of several meet in one element
   // Of another operation than the flag of that number above.
   kFlagOrNone =
       16,  ///< while: the bound may be the largest number of its type, which says that there is none
@@ -100,6 +101,9 @@ enum InstFlag : uint8_t {
   kFlagRecheck = 1,        ///< parallel: its bounds read memory, and are compared with the launch again
   kFlagSparse = 2,         ///< parallel: most iterations have little to do
   kFlagFours = 4,          ///< parallel: short enough to run four iterations at once
+  kFlagTeam = 32,          ///< parallel: the threads of a block run an iteration together (raise/teams.h)
+  kFlagOwn = 4,            ///< alloca in a team: each thread has its own element alone
+  kFlagCommon = 8,         ///< alloca in a team: one array for its threads
   kFlagThenCounters = 32,  ///< if in a parallel loop: the first branch alone reads the loop's counters
   kFlagElseCounters = 64,  ///< the same of the second
   kFlagLanes = 64,         ///< while: in as many lanes as the parallel loop around it says
@@ -125,8 +129,9 @@ struct InstData {
   Block regions[2];
   Block parent;
   uint32_t attr = kNoAttr;  ///< access: field of a layout; shape: axis; parallel: block size; for: segment
-                            ///< length of `checkpoint`; row.*: number of the group (claim) or of the stack;
-                            ///< status.raise: task
+                            ///< length of `checkpoint`, or the number of
+                            ///< invocations that `apart` names; row.*: number of the group (claim) or of the
+                            ///< stack; status.raise: task
   uint32_t component = kNoAttr;  ///< parallel: iterations side by side in lanes; for: turns at once; access:
                                  ///< component of a vector or matrix element; shape: field of a layout;
                                  ///< status.raise: stack, or number of the check; stack.new: the

@@ -279,6 +279,8 @@ void FunctionPrinter::PrintFor(const InstData& data, std::span<const Value> oper
   Carry(data.regions[0], 1, operands.subspan(3));
   if ((data.flags & kFlagUnroll) != 0) out_ += " unroll";
   Checkpoint(data);
+  if ((data.flags & kFlagApart) != 0)
+    out_ += data.attr == kNoAttr ? " apart" : " apart " + std::to_string(data.attr);
   if (data.component != kNoAttr) out_ += " turns " + std::to_string(data.component);
   out_ += ' ';
   PrintRegion(data.regions[0], data);

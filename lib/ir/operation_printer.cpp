@@ -26,6 +26,7 @@ void OperationPrinter::Print(Inst inst) {
       out_ += " " + TypeName(module_, result);
       if ((data.flags & kFlagShared) != 0) out_ += " shared";
       if ((data.flags & kFlagUnset) != 0) out_ += " unset";
+      out_ += RaiseWordsText(data);
       return;
     case OpForm::Unary:
     case OpForm::Binary:

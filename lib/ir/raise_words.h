@@ -29,9 +29,11 @@ inline constexpr RaiseWord kAccessWords[] = {{kFlagFlat, "flat"},
                                              {kFlagAlways, "always"},
                                              {kFlagGathered, "gathered"},
                                              {kFlagMayMeet, "may_meet"}};
-inline constexpr RaiseWord kParallelWords[] = {{kFlagRecheck, "recheck"},    {kFlagSparse, "sparse"},
-                                               {kFlagFours, "fours"},        {kFlagFlat, "flat"},
-                                               {kFlagLanesEnd, "lanes_end"}, {kFlagLanesBody, "lanes_body"}};
+inline constexpr RaiseWord kParallelWords[] = {{kFlagRecheck, "recheck"},     {kFlagSparse, "sparse"},
+                                               {kFlagFours, "fours"},         {kFlagTeam, "team"},
+                                               {kFlagFlat, "flat"},           {kFlagLanesEnd, "lanes_end"},
+                                               {kFlagLanesBody, "lanes_body"}};
+inline constexpr RaiseWord kAllocaWords[] = {{kFlagCommon, "common"}, {kFlagOwn, "own"}};
 inline constexpr RaiseWord kIfWords[] = {
     {kFlagGuard, "guard"}, {kFlagThenCounters, "then_counters"}, {kFlagElseCounters, "else_counters"}};
 inline constexpr RaiseWord kWhileWords[] = {{kFlagLanes, "lanes"}};
@@ -45,6 +47,7 @@ inline constexpr RaiseWord kAngleWords[] = {{kFlagAsWritten, "as_written"}, {kFl
 constexpr std::span<const RaiseWord> RaiseWordsOf(Op op) {
   if (IsAccess(op)) return kAccessWords;
   if (op == Op::Parallel || op == Op::ParallelOver) return kParallelWords;
+  if (op == Op::Alloca) return kAllocaWords;
   if (op == Op::If) return kIfWords;
   if (op == Op::While) return kWhileWords;
   if (op == Op::Add || op == Op::Sub) return kSumWords;

@@ -58,6 +58,7 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
                    : text == "unroll"     ? ir::kFlagUnroll
                    : text == "checkpoint" ? ir::kFlagCheckpoint
                    : text == "steps"      ? ir::kFlagSteps
+                   : text == "apart"      ? ir::kFlagApart
                                           : uint8_t{0};
     bool again = (flags & flag) != 0 || (text == "step" && has_step) || (text == "carry" && !carried.empty());
     if (again) stream_.Error(diag::E0101, place, Quoted(text) + " is stated twice");
@@ -65,6 +66,10 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
       flags |= flag;
       stream_.Advance();
       if (flag == ir::kFlagCheckpoint && !ParseSegmentLength(&segment)) return false;
+      bool has_number = flag == ir::kFlagApart && stream_.Is(TokenKind::Number);
+      if (has_number && !ParseAttribute("the number of invocations", 65536, &segment)) return false;
+      if ((flags & ir::kFlagApart) != 0 && (flags & ir::kFlagCheckpoint) != 0)
+        stream_.Error(diag::E0108, place, "a loop that is 'apart' has no checkpoints");
     } else if (text == "step") {
       stream_.Advance();
       has_step = true;
@@ -76,7 +81,7 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
       stream_.Advance();
       if (!ParseAttribute("the number of turns", 1024, &turns)) return false;
     } else {
-      stream_.Unexpected("'reversed', 'step', 'carry', 'unroll', 'checkpoint' or '{'");
+      stream_.Unexpected("'reversed', 'step', 'carry', 'unroll', 'checkpoint', 'apart' or '{'");
       return false;
     }
   }

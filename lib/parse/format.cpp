@@ -47,7 +47,8 @@ bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> word
 
 /// Words that raising writes behind operands.
 bool IsRaiseWord(std::string_view word) {
-  for (ir::Op op : {ir::Op::Load, ir::Op::Parallel, ir::Op::If, ir::Op::While, ir::Op::Mul, ir::Op::Sin}) {
+  for (ir::Op op : {ir::Op::Load, ir::Op::Alloca, ir::Op::Parallel, ir::Op::If, ir::Op::While, ir::Op::Mul,
+                    ir::Op::Sin}) {
     for (const ir::RaiseWord& each : ir::RaiseWordsOf(op)) {
       if (each.word == word) return true;
     }
@@ -58,9 +59,9 @@ bool IsRaiseWord(std::string_view word) {
 /// Words that go on with a statement behind an operand.
 bool GoesOn(std::string_view word) {
   if (IsRaiseWord(word) || word == "lanes" || word == "turns") return true;
-  return IsOneOf(word, {"carry", "step",   "reversed", "unroll",    "checkpoint", "steps", "max",
-                        "or",    "none",   "block",    "workgroup", "serial",     "to",    "at",
-                        "plain", "shared", "unset",    "either",    "over",       "in"});
+  return IsOneOf(word, {"carry", "step",  "reversed", "unroll", "checkpoint", "steps",  "apart",
+                        "max",   "or",    "none",     "block",  "workgroup",  "serial", "to",
+                        "at",    "plain", "shared",   "unset",  "either",     "over",   "in"});
 }
 
 /// Words before a '(' that is no list of arguments.

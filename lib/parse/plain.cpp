@@ -457,6 +457,7 @@ bool BodyParser::ParseTypeOperand(Op op, diag::SourceSpan word, Made* made) {
   uint8_t flags = 0;
   if (op == Op::Alloca && stream_.AcceptWord("shared")) flags |= ir::kFlagShared;
   if (op == Op::Alloca && stream_.AcceptWord("unset")) flags |= ir::kFlagUnset;
+  if (op == Op::Alloca) flags |= ParseRaiseWords(op);
   *made = Create(op, {}, {&type, 1}, word);
   if (!made->poison) function_[made->inst].flags |= flags;
   Check(made, {});

@@ -18,6 +18,7 @@ struct RaiseConfig {
   bool lanes_fuse = false;    ///< they have fma
   uint32_t body_lanes = 0;    ///< iterations side by side of bodies that vectors can run; 0: none
   uint32_t vector_bytes = 0;  ///< of the widest vectors
+  uint32_t team_bytes = 0;    ///< memory that the threads of a block may share in a team; 0: no teams
 
   friend bool operator==(const RaiseConfig&, const RaiseConfig&) = default;
 };

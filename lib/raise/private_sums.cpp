@@ -196,7 +196,10 @@ class Marker {
 
 void MarkPrivateSums(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
   for (const analysis::Task& task : analysis::TasksOf(kernel)) {
-    if (task.kind == analysis::TaskKind::Parallel) Marker(kernel, task, config).Run();
+    // The threads of a team run one iteration: none has a sum of its own iterations.
+    bool together =
+        task.kind == analysis::TaskKind::Parallel && (kernel[task.parallel].flags & ir::kFlagTeam) != 0;
+    if (task.kind == analysis::TaskKind::Parallel && !together) Marker(kernel, task, config).Run();
   }
 }
 

@@ -28,7 +28,8 @@ void MarkTurns(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
   constexpr uint32_t kMost = 8, kMostInstructions = 192;
   if (!config.device) return;
   analysis::ForEachInst(kernel, [&](ir::Inst inst) {
-    if (kernel[inst].op != ir::Op::For) return;
+    // Turns that are apart a team shares.
+    if (kernel[inst].op != ir::Op::For || (kernel[inst].flags & ir::kFlagApart) != 0) return;
     Weight weight = WeightOf(kernel, kernel[inst].regions[0]);
     if (!weight.touches_rows) return;
     uint32_t turns = kMost;

@@ -89,6 +89,7 @@ void MarkWorkerLoops(ir::Module&, ir::Function& kernel, const RaiseConfig& confi
     if (BoundsReadMemory(kernel, loop)) data.flags |= ir::kFlagRecheck;
     if (!config.device) continue;
     if (HasGate(kernel, loop)) data.flags |= ir::kFlagSparse;
+    if ((data.flags & ir::kFlagTeam) != 0) continue;
     if ((ir::IsCounting(kernel.role) || OnlySums(kernel, data.regions[0])) &&
         IsShort(kernel, data.regions[0]))
       data.flags |= ir::kFlagFours;

@@ -311,7 +311,8 @@ class Splitter final : public Rewriter {
   void EmitLoop(const std::vector<Inst>& piece, std::span<const Assignment> assignments) {
     Block outer = builder_.block();
     Inst loop = builder_.For(builder_.I32(0), builder_.I32(static_cast<int32_t>(facts_->Size())),
-                             builder_.I32(1), {});
+                             builder_.I32(1), {}, ir::kFlagApart);
+    (*into_)[loop].attr = facts_->Size();
     Block region = (*into_)[loop].regions[0];
     number_ = (*into_)[region].params[0];
     (*into_)[number_].name = from_[facts_->Invocation()].name;

@@ -28,8 +28,10 @@
  *
  * Threads come in one-dimensional blocks of EntryMeta::block_size. Thread t of n that take part runs the
  * iterations t, t + n, t + 2n, ... of the flat iteration space, row-major over the task's axes. A serial
- * task is run by thread 0. If bounds are read from memory, a launch is also made for no iterations, with one
- * block and no threads that take part: the code checks whether the bounds have grown.
+ * task is run by thread 0. Where EntryMeta::team says so, the threads of a block run an iteration together,
+ * and what is said here of threads, their number and their rows holds for blocks. The target has the feature
+ * ADRT_GPU_TEAM_FEATURE then. If bounds are read from memory, a launch is also made for no iterations, with
+ * one block and no threads that take part: the code checks whether the bounds have grown.
  *
  * Rows of a heap lie interleaved in blocks of W (AdstackPlanMeta::lanes). With stride the bytes of one row,
  * an element of s bytes at byte o of row r, o a multiple of s, lies at
@@ -50,6 +52,7 @@
 
 #define ADRT_GPU_TABLE_WRITER "adc_write_table"
 #define ADRT_GPU_TABLE_FEATURE "word-table"
+#define ADRT_GPU_TEAM_FEATURE "teams"
 
 enum {
   ADRT_GPU_GROUP_WORDS = 4, /* per claim group */

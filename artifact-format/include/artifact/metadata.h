@@ -178,6 +178,7 @@ struct EntryMeta {
   uint32_t block_size =
       0;  ///< threads of a block; CPU: iterations that go together; 0: the launcher's choice
   uint32_t shared_bytes = 0;  ///< memory shared by a block of threads
+  bool team = false;          ///< the threads of a block run an iteration together
 };
 
 enum class TaskKind : uint8_t { kSerial, kParallel };

@@ -121,6 +121,7 @@ struct EntryCode {
   std::string far_symbol;     ///< Vulkan: the same with every buffer at a device address; empty where none
   uint32_t block_size = 0;    ///< threads of a block; CPU: iterations worth waking a worker for, 0: not known
   uint32_t shared_bytes = 0;  ///< memory shared by a block
+  bool team = false;          ///< the threads of a block run an iteration together
   std::vector<Binding> bindings;
   SumCopies copies;
 };
@@ -133,6 +134,14 @@ struct TargetCode {
   std::vector<StepTime> steps;
   std::vector<diag::Diagnostic> warnings;
 
+  bool HasTeams() const {
+    for (const std::vector<EntryCode>& tasks : entries) {
+      for (const EntryCode& entry : tasks) {
+        if (entry.team) return true;
+      }
+    }
+    return false;
+  }
   const Payload* Find(PayloadKind kind) const {
     for (const Payload& payload : payloads) {
       if (payload.kind == kind) return &payload;

@@ -56,7 +56,11 @@ void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
       first = run.last;
     }
   }
-  for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
+  if (team_ != 0) {
+    EmitInTeam(insts, first, last);
+  } else {
+    for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
+  }
   pairs_ = around;
   sums_->Flush();
 }

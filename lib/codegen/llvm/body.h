@@ -44,9 +44,23 @@ class BodyEmitter {
   void EmitRange(ir::Block block, uint32_t first, uint32_t last);
   /// Emits a block up to its terminator.
   void EmitBlock(ir::Block block);
+  /// Emits the block of a parallel loop whose iteration `size` threads run together (raise/teams.h).
+  void EmitTeam(ir::Block block, uint32_t size);
+  /// Memory of the block of threads that teams take.
+  uint32_t SharedBytes() const { return shared_bytes_; }
 
  private:
   void EmitInst(ir::Inst inst);
+  // Of a team (body_team.cpp).
+  void EmitInTeam(const std::vector<ir::Inst>& insts, uint32_t first, uint32_t last);
+  void EmitApart(ir::Inst inst);
+  bool IsWriteOfTeam(ir::Inst inst) const;
+  /// Waits for the team, unless nothing was touched since it last met.
+  void Sync();
+  template <class Turn>
+  llvm::SmallVector<llvm::Value*> EmitTurns(llvm::Value* high, llvm::ArrayRef<llvm::Value*> zeros, Turn turn);
+  llvm::Value* SumOverTeam(ir::Scalar scalar, llvm::Value* mine);
+  llvm::Value* Shared(uint32_t bytes);
   void EmitPiece(const std::vector<ir::Inst>& insts, PiecePlan::Run run);
   void EmitPure(ir::Inst inst);
   void EmitFor(ir::Inst inst);
@@ -76,6 +90,9 @@ class BodyEmitter {
   std::function<void()> tell_counters_;
   const PiecePlan* plan_ = nullptr;
   std::vector<Piece>* pieces_ = nullptr;
+  uint32_t team_ = 0;  ///< threads that run the iteration together, around loops that are apart; 0 elsewhere
+  bool synced_ = false;  ///< the team has met, and touched no memory since
+  uint32_t shared_bytes_ = 0;
 };
 
 }  // namespace adc::codegen

@@ -33,8 +33,14 @@ constexpr uint32_t kLargestBlock = 1024;
 class LoopEmitter {
  public:
   LoopEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
-              GpuTask& hooks, BodyEmitter& body, DebugLines* lines)
-      : module_(module), kernel_(kernel), builder_(builder), hooks_(hooks), body_(body), lines_(lines) {}
+              GpuTask& hooks, BodyEmitter& body, DebugLines* lines, uint32_t team)
+      : module_(module),
+        kernel_(kernel),
+        builder_(builder),
+        hooks_(hooks),
+        body_(body),
+        lines_(lines),
+        team_(team) {}
 
   void EmitSerial(const analysis::Task& task) {
     llvm::BasicBlock* run = NewBlock("run");
@@ -186,7 +192,11 @@ class LoopEmitter {
   void EmitIteration(ir::Inst loop, Value* iteration) {
     hooks_.SetIteration(iteration);
     body_.memory().SetIteration(loop, iteration);
-    body_.EmitBlock(kernel_[loop].regions[0]);
+    if ((kernel_[loop].flags & ir::kFlagTeam) != 0) {
+      body_.EmitTeam(kernel_[loop].regions[0], team_);
+    } else {
+      body_.EmitBlock(kernel_[loop].regions[0]);
+    }
     SetPlace(loop);
     hooks_.SetIteration(nullptr);
     body_.memory().SetIteration({}, nullptr);
@@ -218,11 +228,13 @@ class LoopEmitter {
   GpuTask& hooks_;
   BodyEmitter& body_;
   DebugLines* lines_;
+  uint32_t team_;  ///< threads of a block that run an iteration together
 };
 
-/// The size of the blocks of a task: what was asked for or the target's, in whole waves.
-uint32_t BlockSize(const KernelToEmit& what, uint32_t task, const target::Target& target) {
+/// The size of the blocks of a task: its team's, what was asked for, or the target's, in whole waves.
+uint32_t BlockSize(const KernelToEmit& what, uint32_t task, uint32_t team, const target::Target& target) {
   uint32_t asked = task < what.block_size.size() ? what.block_size[task] : 0;
+  if (team != 0) asked = team;
   if (asked == 0) asked = ir::IsCounting(what.kernel->role) ? target.counting_block_size : target.block_size;
   uint32_t wave = target.wave;
   return std::min((std::min(asked, kLargestBlock) + wave - 1) / wave * wave, kLargestBlock);
@@ -248,11 +260,13 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
       bool serial = task.kind != analysis::TaskKind::Parallel;
       EntryCode& entry = of_kernel.emplace_back();
       entry.symbol = EntrySymbol(name, number);
-      entry.block_size = serial ? config.target.wave : BlockSize(what, number, config.target);
+      entry.team = !serial && (kernel[task.parallel].flags & ir::kFlagTeam) != 0;
+      uint32_t team = entry.team ? kernel[task.parallel].component : 0;
+      entry.block_size = serial ? config.target.wave : BlockSize(what, number, team, config.target);
       llvm::IRBuilder<> builder(output.getContext());
       AliasScopes aliases(output.getContext(), kernel, task.first, task.last);
       GpuTask hooks(output, builder, kernel, config, dialect, library, math, rows, aliases,
-                    {entry.symbol, number, entry.block_size, serial});
+                    {entry.symbol, number, entry.block_size, serial, entry.team});
       hooks.NameParameters(WordNames(module, kernel, rows));
       if (lines != nullptr) {
         diag::SourceSpan place = task.parallel.Valid() ? kernel[task.parallel].span : kernel.span;
@@ -260,14 +274,14 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
         builder.SetCurrentDebugLocation(lines->At({}));
       }
       BodyEmitter body(module, kernel, builder, hooks, config.float_mode, aliases, lines);
-      LoopEmitter emitter(module, kernel, builder, hooks, body, lines);
+      LoopEmitter emitter(module, kernel, builder, hooks, body, lines, entry.block_size);
       if (serial) {
         emitter.EmitSerial(task);
       } else {
         if ((kernel[task.parallel].flags & ir::kFlagSparse) != 0)
           dialect.RaiseOccupancy(*hooks.Entry(), entry.block_size);
         emitter.EmitParallel(task);
-        entry.shared_bytes = body.sums().SharedBytes();
+        entry.shared_bytes = body.sums().SharedBytes() + body.SharedBytes();
       }
     }
   }

@@ -20,6 +20,7 @@ diag::Result<TargetCode> EmitGpu(const ir::Module& module, std::span<const Kerne
   OutputModule output(config);
   dialect.MakeModule(output.module());
   code.entries = EmitGpuKernels(output.module(), module, kernels, config, dialect, output.BeginLines());
+  if (code.HasTeams()) code.features.emplace_back(ADRT_GPU_TEAM_FEATURE);
   if (NeedsTable(kernels)) {
     EmitTableWriter(output.module(), config.target, dialect);
     code.features.push_back(ADRT_GPU_TABLE_FEATURE);

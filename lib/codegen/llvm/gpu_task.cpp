@@ -55,8 +55,12 @@ GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
   llvm::Type* word = head_.getInt64Ty();
   Value* block = head_.CreateZExt(dialect_.BlockNumber(head_), word);
   in_block_ = dialect_.ThreadInBlock(head_, what_.block_size);
-  first_ = head_.CreateMul(block, head_.getInt64(what_.block_size), "", true, true);
-  thread_ = head_.CreateAdd(first_, head_.CreateZExt(in_block_, word), "thread", true, true);
+  if (what_.team) {
+    first_ = thread_ = block;
+  } else {
+    first_ = head_.CreateMul(block, head_.getInt64(what_.block_size), "", true, true);
+    thread_ = head_.CreateAdd(first_, head_.CreateZExt(in_block_, word), "thread", true, true);
+  }
   builder_.SetInsertPoint(work);
   components_.resize(first_cell_.back());
   if (rows_ != nullptr) {
@@ -128,8 +132,10 @@ void GpuTask::DescribeWords() {
     llvm::ConstantRange range(llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64));
     Parameter(position)->addAttr(llvm::Attribute::get(context, llvm::Attribute::Range, range));
   };
-  auto describe_address = [](llvm::Argument* address, bool may_overlap) {
-    if (!may_overlap) address->addAttr(llvm::Attribute::NoAlias);
+  // What a thread of a team reads another one may have written: a barrier is no access of memory that has no
+  // alias.
+  auto describe_address = [this](llvm::Argument* address, bool may_overlap) {
+    if (!may_overlap && !what_.team) address->addAttr(llvm::Attribute::NoAlias);
     address->addAttr(llvm::Attribute::NoUndef);
   };
   for (uint32_t n = 0; n < kernel_.Params().size(); ++n) {

@@ -25,6 +25,7 @@ struct GpuEntry {
   uint32_t task = 0;  ///< its number in the kernel
   uint32_t block_size = 0;
   bool serial = false;
+  bool team = false;  ///< a block of threads runs an iteration, and has the number and the rows of a thread
 };
 
 class GpuTask final : public TargetHooks {
@@ -51,6 +52,7 @@ class GpuTask final : public TargetHooks {
   const GpuDialect* Wave() const override { return &dialect_; }
   uint32_t WavesOfBlock() const override { return what_.block_size / dialect_.Lanes(); }
   llvm::Value* WaveInBlock() override;
+  llvm::Value* InBlock() override { return in_block_; }
   llvm::SyncScope::ID AtomicScope() const override { return scope_; }
   llvm::Value* BufferAddress(uint32_t param) override;
   llvm::Value* Extent(uint32_t param, uint32_t axis) override;

@@ -24,6 +24,8 @@ class TargetHooks {
   /// Number of waves that share memory with this one, and this one's number among them, i32.
   virtual uint32_t WavesOfBlock() const { return 1; }
   virtual llvm::Value* WaveInBlock() { return nullptr; }
+  /// Number of this thread in its block, i32; null where a worker runs by itself.
+  virtual llvm::Value* InBlock() { return nullptr; }
   /// The scope in which atomic updates of buffers are seen.
   virtual llvm::SyncScope::ID AtomicScope() const { return llvm::SyncScope::System; }
 

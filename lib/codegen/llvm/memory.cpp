@@ -46,13 +46,36 @@ Kind InstructionOf(Op update, Scalar scalar) {
 void MemoryEmitter::EmitAlloca(ir::Inst inst) {
   ir::Value result = kernel_.Result(inst);
   ir::Type type = kernel_.TypeOf(result);
-  uint64_t length = uint64_t{type.count} * type.Components();
+  bool own = (kernel_[inst].flags & ir::kFlagOwn) != 0;
+  uint64_t length = own ? 1 : uint64_t{type.count} * type.Components();
   llvm::AllocaInst* memory =
       hooks_.Local(llvm::ArrayType::get(scalars_.MemoryType(type.scalar), length), "local");
   if ((kernel_[inst].flags & ir::kFlagUnset) == 0)
     builder_.CreateMemSet(memory, builder_.getInt8(0), length * ir::ByteSize(type.scalar),
                           memory->getAlign());
   arrays_.Set(result) = memory;
+}
+
+uint32_t MemoryEmitter::LengthOf(ir::Inst array) const {
+  ir::Type type = kernel_.TypeOf(kernel_.Result(array));
+  return type.count * type.Components();
+}
+
+uint32_t MemoryEmitter::BytesOf(ir::Inst array) const {
+  return LengthOf(array) * ir::ByteSize(kernel_.TypeOf(kernel_.Result(array)).scalar);
+}
+
+Value* MemoryEmitter::EmitCommonArray(ir::Inst inst, Value* memory) {
+  arrays_.Set(kernel_.Result(inst)) = memory;
+  return memory;
+}
+
+void MemoryEmitter::ClearElement(ir::Inst array, Value* memory, Value* turn) {
+  Scalar scalar = kernel_.TypeOf(kernel_.Result(array)).scalar;
+  llvm::Type* type = scalars_.MemoryType(scalar);
+  builder_.CreateAlignedStore(llvm::Constant::getNullValue(type),
+                              builder_.CreateInBoundsGEP(type, memory, turn),
+                              llvm::Align(ir::ByteSize(scalar)));
 }
 
 MemoryEmitter::BaseKind MemoryEmitter::KindOf(ir::Inst inst) const {
@@ -130,7 +153,10 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
         builder_.CreateInBoundsGEP(builder_.getInt8Ty(), hooks_.BufferAddress(base_data.number), offset);
     return cell;
   }
-  Value* position = ElementOf(inst);
+  ir::Inst made = cell.kind == BaseKind::Local ? kernel_.DefiningInst(base) : ir::Inst();
+  uint8_t of_team = made.Valid() ? kernel_[made].flags : uint8_t{0};
+  cell.common = (of_team & ir::kFlagCommon) != 0;
+  Value* position = (of_team & ir::kFlagOwn) != 0 ? builder_.getInt64(0) : ElementOf(inst);
   if (element.Components() > 1) {
     position = builder_.CreateNSWMul(position, builder_.getInt64(element.Components()));
     position = builder_.CreateNSWAdd(position, builder_.getInt64(component));
@@ -156,6 +182,7 @@ Value* MemoryEmitter::Access(ir::Inst inst) {
     return nullptr;
   }
   Op op = data.op == Op::AddTo ? Op::AtomicAdd : data.op;
+  if (cell.common && data.op == Op::AddTo) return AtomicUpdate(inst, cell, op, operands);
   bool own = cell.kind == BaseKind::Local || (data.op == Op::AddTo && (data.flags & ir::kFlagPlain) != 0);
   if (!own && !alone_) return AtomicUpdate(inst, cell, op, operands);
   return PlainUpdate(inst, cell, op, operands, own && in_loop_);

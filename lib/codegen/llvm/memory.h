@@ -36,6 +36,12 @@ class MemoryEmitter {
   }
 
   void EmitAlloca(ir::Inst inst);
+  /// The array of a team, which lies at `memory`. Its elements, and its bytes.
+  llvm::Value* EmitCommonArray(ir::Inst inst, llvm::Value* memory);
+  uint32_t LengthOf(ir::Inst array) const;
+  uint32_t BytesOf(ir::Inst array) const;
+  /// Element `turn`, an i64, becomes 0.
+  void ClearElement(ir::Inst array, llvm::Value* memory, llvm::Value* turn);
   /// Any access; binds its result where it has one.
   void EmitAccess(ir::Inst inst);
   /// The atomic update that ends a sum over a chunk: `value` in register form of `scalar` goes to the cell of
@@ -53,6 +59,7 @@ class MemoryEmitter {
     BaseKind kind = BaseKind::Buffer;
     llvm::Value* address = nullptr;
     ir::Scalar scalar = ir::Scalar::F32;
+    bool common = false;  ///< of an array of a team
   };
 
   BaseKind KindOf(ir::Inst inst) const;

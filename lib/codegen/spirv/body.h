@@ -55,6 +55,11 @@ class BodyEmitter {
   /// iteration.
   void EmitBlockInStep(ir::Block block, Id active);
 
+  /// Emits the block of a parallel loop whose iteration `size` threads run together (raise/teams.h).
+  void EmitTeam(ir::Block block, uint32_t size);
+  /// Memory of the workgroup for sums of a team.
+  uint32_t SharedBytes() const { return shared_bytes_; }
+
   /// The states that `inst` and what it holds change.
   const std::vector<uint32_t>& StatesOf(ir::Inst inst) const { return changes_.Get(inst); }
   Id State(uint32_t number) const { return states_[number]; }
@@ -74,6 +79,16 @@ class BodyEmitter {
   /// Values of the instructions `run` that others read.
   std::vector<ir::Value> LeavingOf(std::span<const ir::Inst> run) const;
   void EmitIfInStep(ir::Inst inst);
+  // Of a team (body_team.cpp).
+  void EmitRangeOfTeam(ir::Block block, uint32_t first, uint32_t last);
+  void EmitApart(ir::Inst inst);
+  bool IsWriteOfTeam(ir::Inst inst) const;
+  /// Waits for the team, unless nothing was touched since it last met.
+  void Sync();
+  template <class Turn>
+  void EmitTurns(Id high, uint32_t width, Turn turn, std::span<OpenPhi> sums = {},
+                 std::span<const Id> types = {});
+  Id SumOverTeam(ir::Scalar scalar, Id mine);
   /// Sums into neighbouring components of an element, from `position` on; the position behind them.
   uint32_t EmitSums(ir::Block block, uint32_t position, uint32_t last);
   /// Says where `inst` comes from.
@@ -102,7 +117,12 @@ class BodyEmitter {
   ValueTable& values_;
   KernelParts* kernel_;
   std::optional<analysis::Uses> uses_;  ///< where threads are in step
-  Id active_ = 0;  ///< in step: whether this thread takes part; 0: threads are not in step
+  Id active_ = 0;      ///< in step: whether this thread takes part; 0: threads are not in step
+  uint32_t team_ = 0;  ///< threads that run the iteration together, around loops that are apart; 0 elsewhere
+  bool in_turn_ = false;       ///< in such a loop
+  bool synced_ = false;        ///< the team has met, and touched no memory since
+  std::vector<Id> turn_sums_;  ///< what the last turn that was emitted yields
+  uint32_t shared_bytes_ = 0;
   std::vector<Id> states_, state_types_;
   std::map<uint32_t, uint32_t> gate_states_;  ///< claim group with a gate -> state
   std::vector<uint32_t> sum_states_;          ///< by sum: its total

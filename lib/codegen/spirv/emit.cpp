@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "artifact/gpu_abi.h"
 #include "codegen/common/can_generate.h"
 #include "codegen/common/mangle.h"
 #include "codegen/common/shader_layout.h"
@@ -80,6 +81,8 @@ class Emission {
       uint32_t asked = number < what.block_size.size() ? what.block_size[number] : 0;
       bool serial = tasks[number].kind == analysis::TaskKind::Serial;
       if (asked == 0) asked = context_.config.target.block_size;
+      entry.team = !serial && (kernel[tasks[number].parallel].flags & ir::kFlagTeam) != 0;
+      if (entry.team) asked = kernel[tasks[number].parallel].component;
       entry.block_size = serial ? 1 : std::min(asked, kLargestBlock);
       auto emit = [&](const std::string& symbol, Addressing addressing) {
         return EmitEntry(kernel, tasks[number], number, rows, symbol, addressing, entry);
@@ -143,6 +146,7 @@ class Emission {
     Environment environment(context_, builder, scalars, kernel, rows, addressing,
                             UsesOf(context_.ir, kernel, task.first, task.last, context_.ability));
     if (!parallel) environment.SetSerial();
+    if (of.team) environment.SetTeam(of.block_size);
     if (addressing == Addressing::Alone && IsNarrow(kernel, task)) environment.SetNarrow();
     ValueTable values(context_.ir, kernel, builder, scalars, &environment);
     StatusReporter status(context_, environment, builder, number);
@@ -160,7 +164,7 @@ class Emission {
     BodyEmitter body(kernel, builder, scalars, values, &parts);
     TaskEmitter(context_, kernel, environment, builder, values, status, memory, body, of.block_size)
         .Emit(task);
-    of.shared_bytes = sum_emitter.SharedBytes();
+    of.shared_bytes = sum_emitter.SharedBytes() + memory.SharedBytes() + body.SharedBytes();
     if (context_.config.keep_bindings && parallel) {
       builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), environment.layout().local_size);
     } else {
@@ -225,6 +229,8 @@ diag::Result<TargetCode> EmitSpirv(const ir::Module& module, std::span<const Ker
   ADC_CHECK(problem.empty(), problem.c_str());
   watch.Lap("validate");
   code.features = emission.Features();
+  if (code.HasTeams()) code.features.emplace_back(ADRT_GPU_TEAM_FEATURE);
+  std::sort(code.features.begin(), code.features.end());
   code.payloads.push_back({PayloadKind::Spirv, spirv::PayloadOf(words)});
   return code;
 }

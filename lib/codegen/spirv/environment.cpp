@@ -249,8 +249,21 @@ Id Environment::Thread() {
   Id word = m_.IntType(32);
   Id place = f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassInput, word),
                      {context_.thread_index, f_.Int(32, 0)});
-  thread_ = f_.Resize(f_.Load(word, place, 0), 32, Wide(), false);
+  Id number = f_.Load(word, place, 0);
+  if (team_ != 0) {
+    in_team_ = f_.Mod(32, number, f_.Int(32, team_));
+    number = addressing_ == Addressing::Alone
+                 ? f_.Div(32, number, f_.Int(32, team_))
+                 : f_.Resize(InputWord(context_.group, spv::BuiltInWorkgroupId, "adc.group", 0), Wide(), 32,
+                             false);
+  }
+  thread_ = f_.Resize(number, 32, Wide(), false);
   return thread_;
+}
+
+Id Environment::InTeam() {
+  Thread();
+  return in_team_;
 }
 
 /// The loader knows no number of a workgroup in code that is to run unverified.
@@ -292,7 +305,7 @@ Id Environment::Shared(Id element, uint32_t length) {
   auto [place, fresh] = context_.shared.try_emplace({type, shared_[type]++}, 0);
   if (fresh) {
     place->second = m_.GlobalVariable(spv::StorageClassWorkgroup, type);
-    m_.Name(place->second, "adc.left");
+    m_.Name(place->second, "adc.shared");
   }
   Uses(place->second);
   return place->second;

@@ -107,6 +107,11 @@ class Environment {
     return InputNumber(context_.subgroup_in_block, spv::BuiltInSubgroupId, "adc.subgroup");
   }
   Id SubgroupsOfBlock() { return InputNumber(context_.subgroups, spv::BuiltInNumSubgroups, "adc.subgroups"); }
+  /// From here on this thread's number is that of its workgroup, of `size` threads, which run an iteration
+  /// together.
+  void SetTeam(uint32_t size) { team_ = size; }
+  /// The number of this invocation in a team; 32 bits.
+  Id InTeam();
   /// An array that the invocations of a workgroup share; another one at each call.
   Id Shared(Id element, uint32_t length);
 
@@ -179,6 +184,8 @@ class Environment {
   ShaderLayout layout_;
   bool serial_ = false;
   bool narrow_ = false;
+  uint32_t team_ = 0;
+  Id in_team_ = 0;
   Id iterations_ = 0;
 };
 

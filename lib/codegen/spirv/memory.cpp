@@ -12,14 +12,41 @@ namespace adc::codegen::spirv {
 using ir::Op;
 using ir::Scalar;
 
+namespace {
+
+/// The words of an array that a team shares, each as wide as a register.
+Storage WordOfArray(Scalar scalar) {
+  return RegisterWidth(scalar) == 64 ? Storage::U64 : Storage::U32;
+}
+
+}  // namespace
+
 void MemoryEmitter::EmitAlloca(ir::Inst inst) {
   ir::Value result = kernel_.Result(inst);
   ir::Type type = kernel_.TypeOf(result);
-  Id array = m_.ArrayType(scalars_.RegisterType(type.scalar), type.count * type.Components());
+  bool own = (kernel_[inst].flags & ir::kFlagOwn) != 0;
+  Id array = m_.ArrayType(scalars_.RegisterType(type.scalar), own ? 1 : type.count * type.Components());
   Id variable = f_.Variable(array);
   m_.Name(variable, context_.ir.Text(kernel_[result].name));
   if ((kernel_[inst].flags & ir::kFlagUnset) == 0) f_.Store(variable, m_.ConstantNull(array), 0);
   arrays_.Set(result) = variable;
+}
+
+uint32_t MemoryEmitter::EmitCommonArray(ir::Inst inst) {
+  ir::Value result = kernel_.Result(inst);
+  ir::Type type = kernel_.TypeOf(result);
+  uint32_t length = type.count * type.Components();
+  Storage word = WordOfArray(type.scalar);
+  arrays_.Set(result) = environment_.Shared(TypeOf(m_, word), length);
+  shared_bytes_ += length * BytesOf(word);
+  return length;
+}
+
+void MemoryEmitter::ClearCommon(ir::Inst inst, Id element) {
+  Storage word = WordOfArray(kernel_.TypeOf(kernel_.Result(inst)).scalar);
+  Id type = m_.PointerType(spv::StorageClassWorkgroup, TypeOf(m_, word));
+  f_.Store(f_.Emit(spv::OpAccessChain, type, {arrays_.Get(kernel_.Result(inst)), element}),
+           m_.ConstantNull(TypeOf(m_, word)), 0);
 }
 
 MemoryEmitter::BaseKind MemoryEmitter::KindOf(ir::Inst inst) const {
@@ -78,6 +105,13 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
     cell.array = cell.kind == BaseKind::Local ? arrays_.Get(base) : ConstantArray(base);
     cell.length = base_data.type.count * base_data.type.Components();
   }
+  uint8_t of_team = cell.kind == BaseKind::Local ? kernel_[kernel_.DefiningInst(base)].flags : uint8_t{0};
+  cell.common = (of_team & ir::kFlagCommon) != 0;
+  if ((of_team & ir::kFlagOwn) != 0) {
+    cell.index = f_.Int(32, 0);
+    cell.width = 32;
+    return cell;
+  }
   // A place of sums has one of the words; memory that parameters share may hold sums of other types.
   cell.summed = ir::ReductionOf(data.op) == ir::Reduction::Add &&
                 (data.flags & (ir::kFlagPrivate | ir::kFlagGathered)) != 0 &&
@@ -130,6 +164,10 @@ Id MemoryEmitter::Access(ir::Inst inst) {
   }
   Op op = data.op == Op::AddTo ? Op::AtomicAdd : data.op;
   if (IsAtomicUpdate(kernel_, inst)) return AtomicUpdate(cell, op, operands);
+  if (cell.common && data.op == Op::AddTo) {
+    AtomicWay way = WayOf(op, cell.scalar, false, AtomicAbility());
+    return atomics_.Update(way, {InArray(cell), 0, WordOfArray(cell.scalar)}, cell.scalar, op, operands);
+  }
   Id old = Load(cell);
   Store(cell, atomics_.Combine(op, cell.scalar, old, operands));
   return old;
@@ -196,18 +234,22 @@ Id MemoryEmitter::InArray(const Cell& cell) {
                     {f_.Resize(index, cell.width, 32, false), f_.Int(32, cell.length - 1)});
   }
   bool local = cell.kind == BaseKind::Local;
-  Id type = m_.PointerType(local ? spv::StorageClassFunction : spv::StorageClassPrivate,
-                           scalars_.RegisterType(cell.scalar));
+  Id type = cell.common ? m_.PointerType(spv::StorageClassWorkgroup, TypeOf(m_, WordOfArray(cell.scalar)))
+                        : m_.PointerType(local ? spv::StorageClassFunction : spv::StorageClassPrivate,
+                                         scalars_.RegisterType(cell.scalar));
   return f_.Emit(spv::OpAccessChain, type, {cell.array, index});
 }
 
 Id MemoryEmitter::Load(const Cell& cell) {
+  if (cell.common)
+    return scalars_.FromBits(cell.scalar, f_.Load(TypeOf(m_, WordOfArray(cell.scalar)), InArray(cell), 0));
   if (cell.InArray()) return f_.Load(scalars_.RegisterType(cell.scalar), InArray(cell), 0);
   Storage storage = environment_.StorageFor(cell.param, cell.scalar);
   return Read(PlaceOf(cell, storage), cell.scalar);
 }
 
 void MemoryEmitter::Store(const Cell& cell, Id value) {
+  if (cell.common) return f_.Store(InArray(cell), scalars_.ToBits(cell.scalar, value), 0);
   if (cell.InArray()) return f_.Store(InArray(cell), value, 0);
   Storage storage = environment_.StorageFor(cell.param, cell.scalar);
   Write(PlaceOf(cell, storage), cell.scalar, value);

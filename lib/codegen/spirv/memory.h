@@ -26,6 +26,11 @@ class MemoryEmitter {
         atomics_(builder, scalars) {}
 
   void EmitAlloca(ir::Inst inst);
+  /// The array of a team; how many elements it has, which the team clears.
+  uint32_t EmitCommonArray(ir::Inst inst);
+  void ClearCommon(ir::Inst inst, Id element);
+  /// Memory of the workgroup for arrays of a team.
+  uint32_t SharedBytes() const { return shared_bytes_; }
   /// Any access; binds its result where it has one.
   void EmitAccess(ir::Inst inst);
   /// The atomic update of the element of `access` by `value`.
@@ -59,6 +64,7 @@ class MemoryEmitter {
     Id index = 0;
     uint32_t width = 32;  ///< of the index
     uint32_t length = 0;  ///< elements of the array
+    bool common = false;  ///< the array is one of a team
     bool summed = false;  ///< all that its task does with the memory around it is to add to it
     bool InArray() const { return kind == BaseKind::Local || kind == BaseKind::Constant; }
   };
@@ -91,6 +97,7 @@ class MemoryEmitter {
   SideTable<ir::Value, Id> arrays_;
   ir::Inst loop_;
   Id iteration_ = 0;
+  uint32_t shared_bytes_ = 0;
 };
 
 }  // namespace adc::codegen::spirv

@@ -235,7 +235,9 @@ void TaskEmitter::EmitParallel(const analysis::Task& task) {
   // A field outside of every `dense` has one cell and no counter.
   BindCounters(axes, position);
   ir::Block block = kernel_[task.parallel].regions[0];
-  if (in_step) {
+  if ((kernel_[task.parallel].flags & ir::kFlagTeam) != 0) {
+    body_.EmitTeam(block, kernel_[task.parallel].component);
+  } else if (in_step) {
     Id has_one = f_.Compare(spv::OpULessThan, position, total);
     if (leads)
       has_one =

@@ -117,9 +117,10 @@ LaunchTask LaunchOf(adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& p
   launch.total = sizes.total;
   launch.block_size = BlockSize(*meta);
   // Fewer threads than iterations are no loss: each takes every threads-th iteration.
-  uint64_t most = device.most_blocks * launch.block_size;
+  // A team takes part as one thread does.
+  uint64_t in_block = meta->team ? 1 : launch.block_size, most = device.most_blocks * in_block;
   launch.threads = plan.rules.is_gpu && sizes.threads > most ? most : sizes.threads;
-  launch.blocks = (launch.threads + launch.block_size - 1) / launch.block_size;
+  launch.blocks = (launch.threads + in_block - 1) / in_block;
   if (launch.blocks == 0) launch.blocks = 1;
   launch.chunk = ChunkOf(plan, task);
   // No more jobs than there are pieces.

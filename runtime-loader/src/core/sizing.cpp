@@ -196,7 +196,7 @@ class TaskSizer {
   bool SumsUp() const {
     if (adstack_ || !plan_.module || plan_.module->device->summing_turns == 0) return false;
     const artifact::EntryMeta* entry = EntryOf(plan_, number_);
-    return entry && entry->shared_bytes > 0;
+    return entry && entry->shared_bytes > 0 && !entry->team;
   }
   // As many as the driver says; 0 where it does not.
   uint32_t ThreadsOfEntry() const {

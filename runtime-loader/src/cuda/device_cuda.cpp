@@ -92,7 +92,7 @@ bool Judge(const adrt_device& device, const artifact::TargetMeta& target, uint32
   }
   uint32_t ptx = NumberBehindPtx(target.name.view());
   for (const String& feature : target.features) {
-    if (feature == ADRT_GPU_TABLE_FEATURE) continue;
+    if (feature == ADRT_GPU_TABLE_FEATURE || feature == ADRT_GPU_TEAM_FEATURE) continue;
     uint32_t asked = NumberBehindPtx(feature.view());
     if (asked == 0) {
       reason << "needs '" << feature.view() << "', which this loader does not know";

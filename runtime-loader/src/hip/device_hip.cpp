@@ -79,7 +79,7 @@ bool Judge(const adrt_device& device, const artifact::TargetMeta& target, uint32
     return false;
   }
   for (const String& feature : target.features) {
-    if (feature == ADRT_GPU_TABLE_FEATURE) continue;
+    if (feature == ADRT_GPU_TABLE_FEATURE || feature == ADRT_GPU_TEAM_FEATURE) continue;
     reason << "needs '" << feature.view() << "', which this loader does not know";
     return false;
   }

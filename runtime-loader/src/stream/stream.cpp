@@ -214,7 +214,8 @@ bool FindEntries(adrt_module& module, void* code, uint32_t begin, uint32_t end, 
       return Refuse(error, ADRT_ERROR_DEVICE_FEATURE, *walk.kernel_meta, ": the device cannot run blocks of ",
                     block_size, " threads of it");
     }
-    module.entry_threads[walk.slot] = static_cast<uint32_t>(blocks) * own.processors * block_size;
+    module.entry_threads[walk.slot] =
+        static_cast<uint32_t>(blocks) * own.processors * (walk.meta->team ? 1 : block_size);
   }
   return true;
 }

@@ -1,5 +1,6 @@
 #include "vulkan/device.h"
 
+#include "artifact/gpu_abi.h"
 #include "core/host.h"
 #include "core/launch.h"
 
@@ -48,6 +49,7 @@ bool Judge(const adrt_device& base, const artifact::TargetMeta& target, uint32_t
     return false;
   }
   for (const artifact::String& name : target.features) {
+    if (name == ADRT_GPU_TEAM_FEATURE) continue;
     uint32_t feature = FeatureFromName(name);
     if (feature == kFeatureCount) {
       reason << "needs '" << name.view() << "', which this loader does not know";

@@ -1,0 +1,367 @@
+#include "raise/teams.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "analysis/tasks.h"
+#include "analysis/uses.h"
+#include "analysis/walk.h"
+#include "ir/builder.h"
+#include "ir/module.h"
+#include "ir/raise_words.h"
+
+namespace adc::raise {
+namespace {
+
+using ir::Block;
+using ir::Inst;
+using ir::Op;
+using ir::Value;
+
+constexpr uint32_t kLargestTeam = 1024;
+
+/// What the task does with one of its arrays.
+struct ArrayUse {
+  std::set<uint32_t> loops;  ///< that are apart
+  bool around = false;       ///< it is used around them as well
+  bool own = true;           ///< each turn uses its own element alone
+};
+
+/// A sum into an element of an array, as a load, an addition and a store.
+struct ArraySum {
+  Inst store;
+  std::vector<Value> added;
+};
+
+class TeamMaker {
+ public:
+  TeamMaker(ir::Module& module, ir::Function& kernel, Inst parallel, const RaiseConfig& config)
+      : module_(module), kernel_(kernel), parallel_(parallel), config_(config), uses_(kernel) {}
+
+  void Run() {
+    Block body = kernel_[parallel_].regions[0];
+    if (!FitsAround(body) || size_ == 0 || !PlaceArrays()) return;
+    kernel_[parallel_].flags |= ir::kFlagTeam;
+    kernel_[parallel_].component = size_;
+    for (Inst array : common_) kernel_[array].flags |= ir::kFlagCommon;
+    for (Inst array : own_) kernel_[array].flags |= ir::kFlagOwn;
+    for (Inst sum : plain_) kernel_[sum].flags &= static_cast<uint8_t>(~ir::kFlagPlain);
+    for (const ArraySum& sum : sums_) WriteSum(sum);
+  }
+
+ private:
+  bool IsApart(Inst inst) const {
+    return kernel_[inst].op == Op::For && (kernel_[inst].flags & ir::kFlagApart) != 0;
+  }
+
+  /// An array of the task; invalid for other memory.
+  Inst ArrayOf(Inst access) const {
+    Inst made = kernel_.DefiningInst(kernel_.Operand(access, 0));
+    return made.Valid() && kernel_[made].op == Op::Alloca ? made : Inst();
+  }
+
+  // ---- Around loops that are apart
+
+  bool FitsAround(Block block) {
+    for (Inst inst : kernel_[block].insts) {
+      const ir::InstData& data = kernel_[inst];
+      if (IsApart(inst)) {
+        if (!FitsApart(inst)) return false;
+        continue;
+      }
+      bool reads_old = ir::IsAtomic(data.op) && data.result_count != 0 && uses_.IsUsed(kernel_.Result(inst));
+      bool gated = data.op == Op::RowClaim && block != kernel_[parallel_].regions[0];
+      if (reads_old || gated || data.op == Op::Call) return false;
+      if (ir::IsAccess(data.op) && ArrayOf(inst).Valid()) arrays_[ArrayOf(inst)].around = true;
+      for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region) {
+        if (!FitsAround(data.regions[region])) return false;
+      }
+    }
+    return true;
+  }
+
+  // ---- In a loop that is apart
+
+  bool FitsApart(Inst loop) {
+    const ir::InstData& data = kernel_[loop];
+    if (data.attr != ir::kNoAttr) size_ = data.attr;
+    if (size_ > kLargestTeam || kernel_.IntegerConstant(kernel_.Operand(loop, 0)) != 0 ||
+        kernel_.IntegerConstant(kernel_.Operand(loop, 2)) != 1)
+      return false;
+    Block body = data.regions[0];
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      bool is_word = ir::BitWidth(kernel_.TypeOf(kernel_.Result(loop, n)).scalar) >= 32;
+      if (!is_word || !SumsInto(kernel_[body].params[1 + n], body, n)) return false;
+    }
+    carries_ = carries_ || data.result_count != 0;
+    inside_.clear();
+    Enter(body);
+    bool fits = true;
+    analysis::ForEachInst(kernel_, body, [&](Inst inst) { fits = fits && FitsInTurn(inst, loop); });
+    return fits;
+  }
+
+  void Enter(Block block) {
+    inside_.insert(block.raw);
+    for (Inst inst : kernel_[block].insts) {
+      for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region)
+        Enter(kernel_[inst].regions[region]);
+    }
+  }
+  bool IsInside(Value v) const {
+    Block block = kernel_.DefiningBlock(v);
+    return block.Valid() && inside_.count(block.raw) != 0;
+  }
+
+  bool FitsInTurn(Inst inst, Inst loop) {
+    const ir::InstData& data = kernel_[inst];
+    Value counter = kernel_[kernel_[loop].regions[0]].params[0];
+    if (data.op == Op::RowClaim || data.op == Op::Call) return false;
+    if (data.op == Op::RowLoad || data.op == Op::RowStore)
+      return IsOwnSlot(kernel_.Operand(inst, 1), counter);
+    if (!ir::IsAccess(data.op)) return true;
+    Inst array = ArrayOf(inst);
+    if (!array.Valid()) {
+      if (data.op == Op::AddTo && (data.flags & ir::kFlagPlain) != 0) plain_.push_back(inst);
+      return true;
+    }
+    if (inside_.count(kernel_[array].parent.raw) != 0) return true;
+    ArrayUse& use = arrays_[array];
+    use.loops.insert(loop.raw);
+    bool own = kernel_.Indices(inst)[0] == counter;
+    use.own = use.own && own && IsWithinTeam(loop);
+    return own || data.op == Op::Load || FitsArrayWrite(inst);
+  }
+
+  /// Turn t of such a loop is thread t's.
+  bool IsWithinTeam(Inst loop) const {
+    Value high = kernel_.Operand(loop, 1);
+    auto fits = [&](Value v) {
+      std::optional<int64_t> number = kernel_.IntegerConstant(v);
+      return number && *number <= int64_t{kernel_[loop].attr == ir::kNoAttr ? 0 : kernel_[loop].attr};
+    };
+    Inst made = kernel_.DefiningInst(high);
+    if (made.Valid() && kernel_[made].op == Op::Select)
+      return fits(kernel_.Operand(made, 1)) && fits(kernel_.Operand(made, 2));
+    return fits(high);
+  }
+
+  /// A slot that no other turn has: the counter, or so far from it as all turns have it.
+  bool IsOwnSlot(Value slot, Value counter) const {
+    Inst made = kernel_.DefiningInst(slot);
+    if (slot == counter) return true;
+    if (!made.Valid() || kernel_[made].op != Op::Add) return false;
+    Value a = kernel_.Operand(made, 0), b = kernel_.Operand(made, 1);
+    return (a == counter && !IsInside(b)) || (b == counter && !IsInside(a));
+  }
+
+  /// Whether a write to an element that is not the turn's own may be made beside those of other turns. What
+  /// is no sum comes from another element: then the source has seen to it that no turns meet there.
+  bool FitsArrayWrite(Inst inst) {
+    if (kernel_[inst].op == Op::AddTo) return IsSummable(kernel_.AccessValues(inst)[0]);
+    if (kernel_[inst].op != Op::Store) return false;
+    Value value = kernel_.AccessValues(inst)[0];
+    std::set<uint32_t> seen;
+    Inst made = kernel_.DefiningInst(value);
+    // What a turn has overwritten it may put back.
+    bool restores = made.Valid() && IsElementOf(made, inst);
+    if (restores || !ReadsElement(value, inst, seen)) return true;
+    ArraySum sum{inst, {}};
+    if (!IsSummable(value) || !FindSum(value, sum)) return false;
+    sums_.push_back(std::move(sum));
+    return true;
+  }
+
+  bool IsSummable(Value v) const { return ir::BitWidth(kernel_.TypeOf(v).scalar) == 32; }
+
+  bool IsElementOf(Inst load, Inst store) const {
+    return kernel_[load].op == Op::Load && kernel_.Operand(load, 0) == kernel_.Operand(store, 0) &&
+           kernel_.Indices(load)[0] == kernel_.Indices(store)[0] &&
+           kernel_[load].component == kernel_[store].component;
+  }
+
+  /// Whether `v` is made, inside of the loop, of what the element of `store` held.
+  bool ReadsElement(Value v, Inst store, std::set<uint32_t>& seen) const {
+    Inst made = kernel_.DefiningInst(v);
+    if (!IsInside(v) || !made.Valid() || !seen.insert(made.raw).second) return false;
+    if (IsElementOf(made, store)) return true;
+    for (Value operand : kernel_.Operands(made)) {
+      if (ReadsElement(operand, store, seen)) return true;
+    }
+    bool reads = false;
+    for (uint32_t region = 0; region < kernel_.RegionCount(made); ++region) {
+      analysis::ForEachInst(kernel_, kernel_[made].regions[region], [&](Inst inner) {
+        reads = reads || IsElementOf(inner, store);
+        for (Value operand : kernel_.Operands(inner)) reads = reads || ReadsElement(operand, store, seen);
+      });
+    }
+    return reads;
+  }
+
+  /// v = (((old + a) + b) + c): what is added to the old value of the element of `sum.store`, which nothing
+  /// else reads and nothing else writes in between.
+  bool FindSum(Value v, ArraySum& sum) const {
+    Inst made = kernel_.DefiningInst(v);
+    Block block = kernel_[sum.store].parent;
+    if (!made.Valid() || kernel_[made].parent != block || uses_.Of(v).size() != 1) return false;
+    if (IsElementOf(made, sum.store)) return IsUntouched(made, sum.store);
+    if (kernel_[made].op != Op::Add) return false;
+    for (uint32_t side = 0; side < 2; ++side) {
+      ArraySum one = sum;
+      std::set<uint32_t> seen;
+      if (ReadsElement(kernel_.Operand(made, 1 - side), sum.store, seen) ||
+          !FindSum(kernel_.Operand(made, side), one))
+        continue;
+      one.added.push_back(kernel_.Operand(made, 1 - side));
+      sum = std::move(one);
+      return true;
+    }
+    return false;
+  }
+
+  /// Whether nothing between two instructions of a block writes the array of `store`.
+  bool IsUntouched(Inst load, Inst store) const {
+    const std::vector<Inst>& insts = kernel_[kernel_[store].parent].insts;
+    auto at = std::find(insts.begin(), insts.end(), load), end = std::find(at, insts.end(), store);
+    bool untouched = true;
+    auto look = [&](Inst inst) {
+      bool writes = ir::IsAccess(kernel_[inst].op) && kernel_[inst].op != Op::Load;
+      if (writes && kernel_.Operand(inst, 0) == kernel_.Operand(store, 0)) untouched = false;
+    };
+    for (++at; at < end; ++at) {
+      look(*at);
+      for (uint32_t region = 0; region < kernel_.RegionCount(*at); ++region)
+        analysis::ForEachInst(kernel_, kernel_[*at].regions[region], look);
+    }
+    return untouched;
+  }
+
+  // ---- Sums that a loop carries
+
+  /// Whether `v` comes to operand `number` of the end of `block` with nothing but other values added to it,
+  /// and goes nowhere else.
+  bool SumsInto(Value v, Block block, uint32_t number) const {
+    std::span<const analysis::Use> uses = uses_.Of(v);
+    return SumsInto({uses.begin(), uses.end()}, block, {kernel_.Terminator(block), number});
+  }
+
+  /// The same of what `uses` read, which comes to the use `end`.
+  bool SumsInto(const std::vector<analysis::Use>& uses, Block block, analysis::Use end) const {
+    if (uses.empty()) return false;
+    Inst user = InBlock(uses[0].inst, block);
+    if (!user.Valid()) return false;
+    const ir::InstData& data = kernel_[user];
+    if (data.op == Op::If && user != uses[0].inst) return SumsThroughIf(uses, user, block, end);
+    if (uses.size() == 2) return SumsThroughSelect(uses, block, end);
+    if (uses.size() != 1 || user != uses[0].inst) return false;
+    uint32_t operand = uses[0].number;
+    if (user == end.inst) return operand == end.number;
+    if (data.op == Op::Add || (data.op == Op::Sub && operand == 0))
+      return Goes(kernel_.Result(user), block, end);
+    if (data.op != Op::For || operand < 3) return false;
+    Block body = data.regions[0];
+    return SumsInto(kernel_[body].params[operand - 2], body, operand - 3) &&
+           Goes(kernel_.Result(user, operand - 3), block, end);
+  }
+
+  bool Goes(Value v, Block block, analysis::Use end) const {
+    std::span<const analysis::Use> uses = uses_.Of(v);
+    return SumsInto({uses.begin(), uses.end()}, block, end);
+  }
+
+  bool SumsThroughIf(const std::vector<analysis::Use>& uses, Inst branch, Block block,
+                     analysis::Use end) const {
+    std::vector<analysis::Use> arms[2];
+    for (const analysis::Use& use : uses) {
+      if (InBlock(use.inst, block) != branch) return false;
+      arms[InBlock(use.inst, kernel_[branch].regions[0]).Valid() ? 0 : 1].push_back(use);
+    }
+    auto ends = [&](uint32_t arm, uint32_t n) {
+      Block region = kernel_[branch].regions[arm];
+      return SumsInto(arms[arm], region, {kernel_.Terminator(region), n});
+    };
+    for (uint32_t n = 0; n < kernel_[branch].result_count; ++n) {
+      if (ends(0, n) && ends(1, n)) return Goes(kernel_.Result(branch, n), block, end);
+    }
+    return false;
+  }
+
+  /// select %c, %v, (add %v, %x)
+  bool SumsThroughSelect(const std::vector<analysis::Use>& uses, Block block, analysis::Use end) const {
+    for (uint32_t n = 0; n < 2; ++n) {
+      Inst choice = uses[n].inst;
+      if (kernel_[choice].op != Op::Select || kernel_[choice].parent != block || uses[n].number == 0)
+        continue;
+      if (SumsInto({uses[1 - n]}, block, {choice, 3 - uses[n].number}))
+        return Goes(kernel_.Result(choice), block, end);
+    }
+    return false;
+  }
+
+  /// The instruction of `block` that is `inst` or holds it.
+  Inst InBlock(Inst inst, Block block) const {
+    while (inst.Valid() && kernel_[inst].parent != block) {
+      Block around = kernel_[inst].parent;
+      inst = around.Valid() ? kernel_[around].owner : Inst();
+    }
+    return inst;
+  }
+
+  // ---- Arrays
+
+  bool PlaceArrays() {
+    uint64_t bytes = carries_ ? uint64_t{size_} * 8 : 0;
+    for (const auto& [array, use] : arrays_) {
+      ir::Type type = kernel_.TypeOf(kernel_.Result(array));
+      bool is_tape = (kernel_[array].flags & ir::kFlagUnset) != 0;
+      // A tape is filled and read in one turn; what no turn sees each thread has for itself.
+      if (use.loops.empty() || (is_tape && use.loops.size() == 1 && !use.around)) continue;
+      if (use.own && !use.around && type.Components() == 1 && type.count == size_) {
+        own_.push_back(array);
+        continue;
+      }
+      if (is_tape && !use.own) return false;
+      common_.push_back(array);
+      bytes += uint64_t{type.count} * type.Components() * (ir::BitWidth(type.scalar) == 64 ? 8 : 4);
+    }
+    return bytes <= config_.team_bytes;
+  }
+
+  void WriteSum(const ArraySum& sum) {
+    Block block = kernel_[sum.store].parent;
+    std::vector<Inst> rest = std::move(kernel_[block].insts);
+    auto at = std::find(rest.begin(), rest.end(), sum.store);
+    kernel_[block].insts.assign(rest.begin(), at);
+    ir::Builder builder(module_, kernel_, block);
+    builder.SetSpan(kernel_[sum.store].span);
+    Value added = sum.added[0];
+    for (size_t n = 1; n < sum.added.size(); ++n) added = builder.Make(Op::Add, {added, sum.added[n]});
+    kernel_[block].insts.insert(kernel_[block].insts.end(), at, rest.end());
+    kernel_[sum.store].op = Op::AddTo;
+    kernel_.SetOperand(sum.store, 1u + kernel_[sum.store].index_count, added);
+  }
+
+  ir::Module& module_;
+  ir::Function& kernel_;
+  Inst parallel_;
+  const RaiseConfig& config_;
+  analysis::Uses uses_;
+  uint32_t size_ = 0;
+  bool carries_ = false;
+  std::set<uint32_t> inside_;  ///< blocks of the loop that is being looked at
+  std::map<Inst, ArrayUse> arrays_;
+  std::vector<Inst> common_, own_, plain_;
+  std::vector<ArraySum> sums_;
+};
+
+}  // namespace
+
+void MakeTeams(ir::Module& module, ir::Function& kernel, const RaiseConfig& config) {
+  if (config.team_bytes == 0 || ir::IsCounting(kernel.role)) return;
+  for (const analysis::Task& task : analysis::TasksOf(kernel)) {
+    if (task.kind == analysis::TaskKind::Parallel) TeamMaker(module, kernel, task.parallel, config).Run();
+  }
+}
+
+}  // namespace adc::raise
