@@ -453,7 +453,7 @@ TEST_CASE("metadata of an earlier minor version is read without what came later"
        {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"cheap_replay\":false,", "\"count_reads\":[],",
         "\"counted\":false,", "\"loose\":false,", "\"param\":-1,", "\"bits\":false,", "\"bounds\":-1,",
         "\"bounds_recorded\":false,", "\"shape_i32_axes\":0,", "\"shape_i32_axes\":3,",
-        ",\"trip_kernel\":\"\",\"trip_reads\":[]"}) {
+        ",\"trip_kernel\":\"\",\"trip_reads\":[]", ",\"team\":false"}) {
     for (size_t at = first.find(later); at != std::string::npos; at = first.find(later))
       first.erase(at, later.size());
   }
@@ -464,6 +464,17 @@ TEST_CASE("metadata of an earlier minor version is read without what came later"
   CHECK(Json(read) == json);
   CHECK(ReadError(json, 0).code == Code::kMalformed);
   CHECK(ReadError(first, 1).code == Code::kMalformed);
+}
+
+TEST_CASE("an entry says that a block of threads runs an iteration", "[metadata]") {
+  Metadata written = Sample();
+  REQUIRE_FALSE(written.kernels[0].tasks[1].entries[1].team);
+  written.kernels[0].tasks[1].entries[1].team = true;
+  Metadata read;
+  Error error;
+  REQUIRE(ReadMetadata(Json(written), kFormatMinor, Limits{}, nullptr, &read, &error));
+  CHECK(read.kernels[0].tasks[1].entries[1].team);
+  CHECK_FALSE(read.kernels[0].tasks[1].entries[0].team);
 }
 
 TEST_CASE("what a stranger writes cannot speak to a terminal or a compiler", "[metadata]") {
