@@ -322,6 +322,10 @@ void AdjointSweep::ReverseLoop(Inst inst) {
   const std::vector<Restore>& restores = plan_.Restores(inst);
   for (const Restore& restore : restores) initial.push_back(At(primal_.Result(inst, restore.state)));
 
+  if (const Tape* tape = primal_sweep_.TapeOf(inst)) {
+    for (size_t n = 0; n < tape->undo.before.size(); ++n)
+      PopSnapshot(tape->undo.before[n], tape->undo_stacks.before[n], builder_.I32(0));
+  }
   Inst loop;
   if (is_for) {
     std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));

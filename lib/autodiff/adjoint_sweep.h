@@ -61,6 +61,7 @@ class AdjointSweep : public Sweep {
   // Local arrays.
   void MakeAdjointArrays(std::span<const ir::Inst> insts);
   void PopUndo(const Tape& tape, ir::Value slot);
+  void PopSnapshot(ir::Value array, ir::Value stack, ir::Value iteration);
   void RestoreArrayWrite(ir::Inst inst);
 
   // Adjoints.

@@ -47,15 +47,16 @@ void AdjointSweep::PopUndo(const Tape& tape, Value iteration) {
                     primal_[store].component);
   }
   for (size_t n = 0; n < tape.undo.snapshots.size(); ++n) {
-    Value array = tape.undo.snapshots[n];
-    bool vector = primal_.TypeOf(array).Components() > 1;
-    ForEachElement(array, [&](Value index, uint32_t c) {
-      Value element =
-          builder_.StackPop(tape.undo_stacks.snapshots[n], SnapshotSlot(array, iteration, index, c));
-      builder_.Access(Op::Store, At(array), {&index, 1}, {&element, 1}, ir::kNoAttr,
-                      vector ? c : ir::kNoAttr);
-    });
+    PopSnapshot(tape.undo.snapshots[n], tape.undo_stacks.snapshots[n], iteration);
   }
+}
+
+void AdjointSweep::PopSnapshot(Value array, Value stack, Value iteration) {
+  bool vector = primal_.TypeOf(array).Components() > 1;
+  ForEachElement(array, [&](Value index, uint32_t c) {
+    Value element = builder_.StackPop(stack, SnapshotSlot(array, iteration, index, c));
+    builder_.Access(Op::Store, At(array), {&index, 1}, {&element, 1}, ir::kNoAttr, vector ? c : ir::kNoAttr);
+  });
 }
 
 }  // namespace adc::autodiff

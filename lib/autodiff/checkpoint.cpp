@@ -93,7 +93,7 @@ std::optional<SegmentedKernel> SegmentForCheckpoints(ir::Module& module, Functio
     uint32_t length = asked(loop);
     if (length == 0) return 0;
     UndoPlan undo = PlanUndo(primal, whole.tree, whole.plan, loop);
-    bool keeps = !whole.plan.Tape(loop).empty() || !undo.stores.empty() || !undo.snapshots.empty();
+    bool keeps = !whole.plan.Tape(loop).empty() || !undo.Empty();
     return keeps ? length : 0;
   };
   if (!AnyLoop(primal, length_of)) return std::nullopt;

@@ -112,6 +112,8 @@ class PrimalSweep : public Sweep {
   // Local arrays.
   void EmitArrayWrite(ir::Inst inst, const Mode& mode);
   void PushUndo(ir::Inst loop);
+  /// Pushes all elements of `array`, as those of an iteration.
+  void PushSnapshot(ir::Value array, ir::Value stack, ir::Value iteration);
 
   std::map<ir::Inst, Tape> tapes_;  ///< of loops whose forward run is emitted
   /// Pushes that are due when a value is emitted, while a taped loop is emitted forward.

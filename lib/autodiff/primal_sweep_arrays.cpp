@@ -47,13 +47,16 @@ void PrimalSweep::PushUndo(Inst loop) {
   for (size_t n = 0; n < tape.undo.stores.size(); ++n)
     due_undo_[tape.undo.stores[n]] = tape.undo_stacks.stores[n];
   for (size_t n = 0; n < tape.undo.snapshots.size(); ++n) {
-    Value array = tape.undo.snapshots[n];
-    bool vector = primal_.TypeOf(array).Components() > 1;
-    ForEachElement(array, [&](Value index, uint32_t c) {
-      Value element = builder_.Load(At(array), {&index, 1}, ir::kNoAttr, vector ? c : ir::kNoAttr);
-      builder_.StackPush(tape.undo_stacks.snapshots[n], element, SnapshotSlot(array, push_slot_, index, c));
-    });
+    PushSnapshot(tape.undo.snapshots[n], tape.undo_stacks.snapshots[n], push_slot_);
   }
+}
+
+void PrimalSweep::PushSnapshot(Value array, Value stack, Value iteration) {
+  bool vector = primal_.TypeOf(array).Components() > 1;
+  ForEachElement(array, [&](Value index, uint32_t c) {
+    Value element = builder_.Load(At(array), {&index, 1}, ir::kNoAttr, vector ? c : ir::kNoAttr);
+    builder_.StackPush(stack, element, SnapshotSlot(array, iteration, index, c));
+  });
 }
 
 }  // namespace adc::autodiff

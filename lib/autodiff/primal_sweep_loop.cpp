@@ -39,6 +39,8 @@ void PrimalSweep::MakeTape(Inst loop) {
   }
   for (Value array : tape.undo.snapshots)
     tape.undo_stacks.snapshots.push_back(builder_.StackNew(primal_.TypeOf(array).scalar));
+  for (Value array : tape.undo.before)
+    tape.undo_stacks.before.push_back(builder_.StackNew(primal_.TypeOf(array).scalar));
   tapes_.emplace(loop, std::move(tape));
 }
 
@@ -121,6 +123,9 @@ void PrimalSweep::EmitLoop(Inst inst, const Mode& mode) {
   if (run.fills_tape) {
     inner.roots.push_back(inst);
     MakeTape(inst);
+    const Tape& tape = tapes_.find(inst)->second;
+    for (size_t n = 0; n < tape.undo.before.size(); ++n)
+      PushSnapshot(tape.undo.before[n], tape.undo_stacks.before[n], builder_.I32(0));
   }
   run.fills_last = run.as_root && FillsLastSegment(inst, mode);
   if (run.fills_last) {
@@ -219,7 +224,7 @@ void PrimalSweep::PushAtEntry(Inst inst, const ForwardLoop& run) {
   const ir::InstData& data = primal_[inst];
   bool is_for = data.op == Op::For;
   const Tape& tape = tapes_.find(inst)->second;
-  bool pushes = !tape.entries.empty() || !tape.undo.stores.empty() || !tape.undo.snapshots.empty();
+  bool pushes = !tape.entries.empty() || !tape.undo.Empty();
   if (pushes) {
     Block head = built_[run.built].regions[0];
     push_slot_ = is_for ? IterationSlot(inst, built_[head].params[0]) : run.counter;

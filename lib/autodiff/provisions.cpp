@@ -78,6 +78,7 @@ class Describer {
     }
     UndoPlan undo = PlanUndo(function_, tree_, plan_, loop);
     std::vector<Value> arrays = undo.snapshots;
+    arrays.insert(arrays.end(), undo.before.begin(), undo.before.end());
     for (Inst store : undo.stores) arrays.push_back(function_.Operand(store, 0));
     for (Value array : arrays) {
       std::string name = NameOf(array);

@@ -18,7 +18,7 @@ struct TapeEntry {
 struct UndoStacks {
   /// Per store: index stack (may be invalid), old value.
   std::vector<std::pair<ir::Value, ir::Value>> stores;
-  std::vector<ir::Value> snapshots;
+  std::vector<ir::Value> snapshots, before;
 };
 
 struct Tape {

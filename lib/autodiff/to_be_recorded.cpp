@@ -432,7 +432,8 @@ void RecordingPlan::NeedTapeUndo(Closure& closure, Inst loop) {
   for (Inst store : undo.stores)
     for (Value v : function_.Operands(store)) NeedForward(closure, loop, v);
   for (Value array : undo.snapshots) NeedForward(closure, loop, array);
-  if (undo.stores.empty() && undo.snapshots.empty()) return;
+  for (Value array : undo.before) NeedForward(closure, loop, array);
+  if (undo.Empty()) return;
   // The forward run replays every write inside the loop, wherever it stands.
   NeedArrayWrites(closure, loop, loop, OuterArrays(loop));
 }
@@ -575,6 +576,25 @@ void CollectUndo(const Function& function, const RegionTree& tree, const Recordi
   }
 }
 
+bool IsApart(const Function& function, Inst loop) {
+  return function[loop].op == Op::For && (function[loop].flags & ir::kFlagApart) != 0 &&
+         function[loop].attr != ir::kNoAttr;
+}
+
+/// Moves arrays to `before`, but for those that are much larger than what the turns may store.
+void TakeBefore(const Function& function, Inst loop, UndoPlan& undo) {
+  constexpr uint64_t kWordsOfTurn = 4;
+  auto take = [&](Value array) {
+    ir::Type type = function.TypeOf(array);
+    if (uint64_t{type.count} * type.Components() > kWordsOfTurn * function[loop].attr) return false;
+    if (std::find(undo.before.begin(), undo.before.end(), array) == undo.before.end())
+      undo.before.push_back(array);
+    return true;
+  };
+  std::erase_if(undo.snapshots, take);
+  std::erase_if(undo.stores, [&](Inst store) { return take(function.Operand(store, 0)); });
+}
+
 }  // namespace
 
 UndoPlan PlanUndo(const Function& function, const RegionTree& tree, const RecordingPlan& plan, Inst loop) {
@@ -582,6 +602,7 @@ UndoPlan PlanUndo(const Function& function, const RegionTree& tree, const Record
   bool top_level = function[loop].op == Op::For;
   CollectUndo(function, tree, plan, loop, function[loop].regions[0], top_level, undo);
   if (!top_level) CollectUndo(function, tree, plan, loop, function[loop].regions[1], true, undo);
+  if (IsApart(function, loop)) TakeBefore(function, loop, undo);
   // An array with a snapshot needs no single undo.
   std::erase_if(undo.stores, [&](Inst store) {
     Value array = function.Operand(store, 0);

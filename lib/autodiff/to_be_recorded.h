@@ -90,6 +90,11 @@ struct UndoPlan {
   std::vector<ir::Inst> stores;
   /// Arrays written deeper inside the body: the whole array is pushed at the start of each iteration.
   std::vector<ir::Value> snapshots;
+  /// Of a loop whose turns are apart: the whole array is pushed once, before the loop. No turn reads what
+  /// another one has written, so that each finds what it read.
+  std::vector<ir::Value> before;
+
+  bool Empty() const { return stores.empty() && snapshots.empty() && before.empty(); }
 };
 UndoPlan PlanUndo(const ir::Function& function, const RegionTree& tree, const RecordingPlan& plan,
                   ir::Inst loop);

@@ -25,7 +25,8 @@ constexpr uint32_t kLargestTeam = 1024;
 struct ArrayUse {
   std::set<uint32_t> loops;  ///< that are apart
   bool around = false;       ///< it is used around them as well
-  bool own = true;           ///< each turn uses its own element alone
+  bool own = true;           ///< each turn uses its own element alone, that of its number
+  bool distinct = true;      ///< the same, of whatever number
 };
 
 /// A sum into an element of an array, as a load, an addition and a store.
@@ -48,6 +49,7 @@ class TeamMaker {
     for (Inst array : own_) kernel_[array].flags |= ir::kFlagOwn;
     for (Inst sum : plain_) kernel_[sum].flags &= static_cast<uint8_t>(~ir::kFlagPlain);
     for (const ArraySum& sum : sums_) WriteSum(sum);
+    for (Inst sum : meeting_) kernel_[sum].flags |= ir::kFlagMayMeet;
   }
 
  private:
@@ -129,9 +131,10 @@ class TeamMaker {
     if (inside_.count(kernel_[array].parent.raw) != 0) return true;
     ArrayUse& use = arrays_[array];
     use.loops.insert(loop.raw);
-    bool own = kernel_.Indices(inst)[0] == counter;
+    bool own = Unwidened(kernel_.Indices(inst)[0]) == counter;
     use.own = use.own && own && IsWithinTeam(loop);
-    return own || data.op == Op::Load || FitsArrayWrite(inst);
+    use.distinct = use.distinct && IsOwnSlot(kernel_.Indices(inst)[0], counter);
+    return own || data.op == Op::Load || FitsArrayWrite(inst, loop);
   }
 
   /// Turn t of such a loop is thread t's.
@@ -147,19 +150,28 @@ class TeamMaker {
     return fits(high);
   }
 
+  /// `v` before it was widened: a counter of 32 bits fits.
+  Value Unwidened(Value v) const {
+    Inst made = kernel_.DefiningInst(v);
+    bool widens = made.Valid() && kernel_[made].op == Op::Cast && kernel_.TypeOf(v).Is(ir::Scalar::I64) &&
+                  kernel_.TypeOf(kernel_.Operand(made, 0)).Is(ir::Scalar::I32);
+    return widens ? kernel_.Operand(made, 0) : v;
+  }
+
   /// A slot that no other turn has: the counter, or so far from it as all turns have it.
   bool IsOwnSlot(Value slot, Value counter) const {
+    slot = Unwidened(slot);
     Inst made = kernel_.DefiningInst(slot);
     if (slot == counter) return true;
     if (!made.Valid() || kernel_[made].op != Op::Add) return false;
-    Value a = kernel_.Operand(made, 0), b = kernel_.Operand(made, 1);
+    Value a = Unwidened(kernel_.Operand(made, 0)), b = Unwidened(kernel_.Operand(made, 1));
     return (a == counter && !IsInside(b)) || (b == counter && !IsInside(a));
   }
 
   /// Whether a write to an element that is not the turn's own may be made beside those of other turns. What
   /// is no sum comes from another element: then the source has seen to it that no turns meet there.
-  bool FitsArrayWrite(Inst inst) {
-    if (kernel_[inst].op == Op::AddTo) return IsSummable(kernel_.AccessValues(inst)[0]);
+  bool FitsArrayWrite(Inst inst, Inst loop) {
+    if (kernel_[inst].op == Op::AddTo) return NoteSum(inst, loop);
     if (kernel_[inst].op != Op::Store) return false;
     Value value = kernel_.AccessValues(inst)[0];
     std::set<uint32_t> seen;
@@ -168,12 +180,33 @@ class TeamMaker {
     bool restores = made.Valid() && IsElementOf(made, inst);
     if (restores || !ReadsElement(value, inst, seen)) return true;
     ArraySum sum{inst, {}};
-    if (!IsSummable(value) || !FindSum(value, sum)) return false;
+    if (!FindSum(value, sum) || !NoteSum(inst, loop)) return false;
     sums_.push_back(std::move(sum));
     return true;
   }
 
-  bool IsSummable(Value v) const { return ir::BitWidth(kernel_.TypeOf(v).scalar) == 32; }
+  /// A sum into an element of an array; of floats, neighbouring turns may come to one.
+  bool NoteSum(Inst sum, Inst loop) {
+    ir::Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sum)[0]).scalar;
+    if (ir::BitWidth(scalar) != 32) return false;
+    Value counter = kernel_[kernel_[loop].regions[0]].params[0];
+    if (ir::IsFloat(scalar) && !IsSpread(kernel_.Indices(sum)[0], counter)) meeting_.push_back(sum);
+    return true;
+  }
+
+  /// Whether `v` differs between neighbouring turns, as far as its operations tell.
+  bool IsSpread(Value v, Value counter) const {
+    if (v == counter) return true;
+    Inst made = kernel_.DefiningInst(v);
+    if (!made.Valid() || !IsInside(v)) return false;
+    Op op = kernel_[made].op;
+    if (ir::IsAccess(op) || kernel_.RegionCount(made) != 0) return true;
+    if (op == Op::Div || op == Op::FloorDiv || op == Op::Shr) return false;
+    for (Value operand : kernel_.Operands(made)) {
+      if (IsSpread(operand, counter)) return true;
+    }
+    return false;
+  }
 
   bool IsElementOf(Inst load, Inst store) const {
     return kernel_[load].op == Op::Load && kernel_.Operand(load, 0) == kernel_.Operand(store, 0) &&
@@ -321,7 +354,7 @@ class TeamMaker {
         own_.push_back(array);
         continue;
       }
-      if (is_tape && !use.own) return false;
+      if (is_tape && !use.distinct) return false;
       common_.push_back(array);
       bytes += uint64_t{type.count} * type.Components() * (ir::BitWidth(type.scalar) == 64 ? 8 : 4);
     }
@@ -351,7 +384,7 @@ class TeamMaker {
   bool carries_ = false;
   std::set<uint32_t> inside_;  ///< blocks of the loop that is being looked at
   std::map<Inst, ArrayUse> arrays_;
-  std::vector<Inst> common_, own_, plain_;
+  std::vector<Inst> common_, own_, plain_, meeting_;
   std::vector<ArraySum> sums_;
 };
 

@@ -55,6 +55,7 @@ class BodyEmitter {
   void EmitInTeam(const std::vector<ir::Inst>& insts, uint32_t first, uint32_t last);
   void EmitApart(ir::Inst inst);
   bool IsWriteOfTeam(ir::Inst inst) const;
+  bool EndsSynced(ir::Block block) const;
   /// Waits for the team, unless nothing was touched since it last met.
   void Sync();
   template <class Turn>
@@ -91,7 +92,8 @@ class BodyEmitter {
   const PiecePlan* plan_ = nullptr;
   std::vector<Piece>* pieces_ = nullptr;
   uint32_t team_ = 0;  ///< threads that run the iteration together, around loops that are apart; 0 elsewhere
-  bool synced_ = false;  ///< the team has met, and touched no memory since
+  bool synced_ = false;         ///< the team has met, and touched no memory since
+  bool enters_synced_ = false;  ///< so has it where the block that comes next begins
   uint32_t shared_bytes_ = 0;
 };
 

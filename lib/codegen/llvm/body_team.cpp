@@ -14,7 +14,7 @@ using llvm::Value;
 
 void BodyEmitter::EmitTeam(ir::Block block, uint32_t size) {
   team_ = size;
-  synced_ = false;
+  synced_ = enters_synced_ = false;
   EmitBlock(block);
   Sync();
   team_ = 0;
@@ -36,7 +36,8 @@ bool BodyEmitter::IsWriteOfTeam(ir::Inst inst) const {
 }
 
 void BodyEmitter::EmitInTeam(const std::vector<ir::Inst>& insts, uint32_t first, uint32_t last) {
-  synced_ = false;
+  synced_ = synced_ && enters_synced_;
+  enters_synced_ = false;
   for (uint32_t position = first; position < last; ++position) {
     ir::Inst inst = insts[position];
     const ir::InstData& data = kernel_[inst];
@@ -63,11 +64,24 @@ void BodyEmitter::EmitInTeam(const std::vector<ir::Inst>& insts, uint32_t first,
       synced_ = false;
       Sync();
     } else {
+      enters_synced_ = data.op == Op::For && EndsSynced(data.regions[0]);
       EmitInst(inst);
       synced_ = synced_ && ir::InfoOf(data.op).effect == ir::Effect::Pure;
     }
   }
   synced_ = false;
+}
+
+/// Whether the team meets at the end of a block, and touches no memory after that.
+bool BodyEmitter::EndsSynced(ir::Block block) const {
+  const std::vector<ir::Inst>& insts = kernel_[block].insts;
+  for (size_t n = insts.size(); n-- > 0;) {
+    const ir::InstData& data = kernel_[insts[n]];
+    if (data.op == Op::For && (data.flags & ir::kFlagApart) != 0) return true;
+    if (IsWriteOfTeam(insts[n])) return true;
+    if (!ir::IsTerminator(data.op) && ir::InfoOf(data.op).effect != ir::Effect::Pure) return false;
+  }
+  return false;
 }
 
 /// A loop from the thread's number in steps of the team, while below `high`, an i64. What the threads have

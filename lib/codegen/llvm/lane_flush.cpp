@@ -159,6 +159,8 @@ llvm::Function* FlushFunction(llvm::Module& module, const GpuDialect& wave, cons
                               const LaneCells& cells) {
   std::string name =
       std::string("adc.flush.") + ir::Spelling(cells.scalar) + "." + std::to_string(cells.count);
+  if (uint32_t space = cells.pointer->getPointerAddressSpace(); space != target.spaces.global)
+    name += "." + std::to_string(space);
   if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::SmallVector<llvm::Type*> parameters(1 + cells.count, cells.type);
   parameters[0] = cells.pointer;

@@ -83,6 +83,7 @@ class BodyEmitter {
   void EmitRangeOfTeam(ir::Block block, uint32_t first, uint32_t last);
   void EmitApart(ir::Inst inst);
   bool IsWriteOfTeam(ir::Inst inst) const;
+  bool EndsSynced(ir::Block block) const;
   /// Waits for the team, unless nothing was touched since it last met.
   void Sync();
   template <class Turn>
@@ -119,9 +120,10 @@ class BodyEmitter {
   std::optional<analysis::Uses> uses_;  ///< where threads are in step
   Id active_ = 0;      ///< in step: whether this thread takes part; 0: threads are not in step
   uint32_t team_ = 0;  ///< threads that run the iteration together, around loops that are apart; 0 elsewhere
-  bool in_turn_ = false;       ///< in such a loop
-  bool synced_ = false;        ///< the team has met, and touched no memory since
-  std::vector<Id> turn_sums_;  ///< what the last turn that was emitted yields
+  bool in_turn_ = false;        ///< in such a loop
+  bool synced_ = false;         ///< the team has met, and touched no memory since
+  bool enters_synced_ = false;  ///< so has it where the block that comes next begins
+  std::vector<Id> turn_sums_;   ///< what the last turn that was emitted yields
   uint32_t shared_bytes_ = 0;
   std::vector<Id> states_, state_types_;
   std::map<uint32_t, uint32_t> gate_states_;  ///< claim group with a gate -> state

@@ -20,7 +20,7 @@ using ir::Op;
 
 void BodyEmitter::EmitTeam(ir::Block block, uint32_t size) {
   team_ = size;
-  synced_ = false;
+  synced_ = enters_synced_ = false;
   EmitBlock(block);
   Sync();
   team_ = 0;
@@ -48,7 +48,8 @@ bool BodyEmitter::IsWriteOfTeam(ir::Inst inst) const {
 
 void BodyEmitter::EmitRangeOfTeam(ir::Block block, uint32_t first, uint32_t last) {
   const std::vector<ir::Inst>& insts = function_[block].insts;
-  synced_ = false;
+  synced_ = synced_ && enters_synced_;
+  enters_synced_ = false;
   for (uint32_t position = first; position < last; ++position) {
     ir::Inst inst = insts[position];
     const ir::InstData& data = function_[inst];
@@ -72,11 +73,24 @@ void BodyEmitter::EmitRangeOfTeam(ir::Block block, uint32_t first, uint32_t last
       synced_ = false;
       Sync();
     } else {
+      enters_synced_ = data.op == Op::For && EndsSynced(data.regions[0]);
       EmitInst(inst);
       synced_ = synced_ && ir::InfoOf(data.op).effect == ir::Effect::Pure;
     }
   }
   synced_ = false;
+}
+
+/// Whether the team meets at the end of a block, and touches no memory after that.
+bool BodyEmitter::EndsSynced(ir::Block block) const {
+  const std::vector<ir::Inst>& insts = function_[block].insts;
+  for (size_t n = insts.size(); n-- > 0;) {
+    const ir::InstData& data = function_[insts[n]];
+    if (data.op == Op::For && (data.flags & ir::kFlagApart) != 0) return true;
+    if (IsWriteOfTeam(insts[n])) return true;
+    if (!ir::IsTerminator(data.op) && ir::InfoOf(data.op).effect != ir::Effect::Pure) return false;
+  }
+  return false;
 }
 
 /// A loop from the thread's number in steps of the team, while below `high`, an integer of `width` bits.
