@@ -40,6 +40,7 @@ raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOpt
   config.check_bounds = options.check_bounds;
   config.assertions = options.keep_asserts;
   if (!options.deterministic) config.team_bytes = TeamBytes(target.kind);
+  config.wide_team_sums = config.team_bytes != 0 && target.kind == target::Kind::Cuda;
   if (!target.IsCpu() || options.optimisation < 2) return config;
   bool x86 = target.arch == target::Arch::X86_64;
   config.lane_bytes = x86 && target.level >= 3 ? 32 : 16;
@@ -56,7 +57,7 @@ std::vector<RaisedModule> CopyForTargets(std::span<const LoweredModule> lowered,
     bool has_teams = HasTeams(*lowered[at].module, options);
     for (const target::Target& target : lowered[at].targets) {
       raise::RaiseConfig config = RaiseConfigFor(target, options);
-      if (!has_teams) config.team_bytes = 0;
+      if (!has_teams) config.team_bytes = 0, config.wide_team_sums = false;
       auto known = std::find_if(raised.begin(), raised.end(), [&](const RaisedModule& one) {
         return one.lowered == at && one.config == config;
       });

@@ -14,11 +14,12 @@ struct RaiseConfig {
   bool exchanges_floats = false;  ///< an atomic sum of floats is a loop of exchanges
   bool check_bounds = false;      ///< an access out of range is left out and reported
   bool assertions = false;        ///< `assert` is compiled
-  uint32_t lane_bytes = 0;    ///< of the vectors that a processor computes with at full speed; 0: no lanes
-  bool lanes_fuse = false;    ///< they have fma
-  uint32_t body_lanes = 0;    ///< iterations side by side of bodies that vectors can run; 0: none
-  uint32_t vector_bytes = 0;  ///< of the widest vectors
-  uint32_t team_bytes = 0;    ///< memory that the threads of a block may share in a team; 0: no teams
+  uint32_t lane_bytes = 0;      ///< of the vectors that a processor computes with at full speed; 0: no lanes
+  bool lanes_fuse = false;      ///< they have fma
+  uint32_t body_lanes = 0;      ///< iterations side by side of bodies that vectors can run; 0: none
+  uint32_t vector_bytes = 0;    ///< of the widest vectors
+  uint32_t team_bytes = 0;      ///< memory that the threads of a block may share in a team; 0: no teams
+  bool wide_team_sums = false;  ///< they sum numbers of 64 bits in that memory
 
   friend bool operator==(const RaiseConfig&, const RaiseConfig&) = default;
 };

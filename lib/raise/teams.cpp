@@ -1,6 +1,7 @@
 #include "raise/teams.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <map>
 #include <set>
 
@@ -23,16 +24,21 @@ constexpr uint32_t kLargestTeam = 1024;
 
 /// What the task does with one of its arrays.
 struct ArrayUse {
-  std::set<uint32_t> loops;  ///< that are apart
-  bool around = false;       ///< it is used around them as well
-  bool own = true;           ///< each turn uses its own element alone, that of its number
-  bool distinct = true;      ///< the same, of whatever number
+  std::set<uint32_t> loops;    ///< that are apart
+  bool around = false;         ///< it is used around them as well
+  bool own = true;             ///< each turn uses its own element alone, that of its number
+  bool distinct = true;        ///< the same, of whatever number
+  int64_t turns = 0;           ///< the most that a loop has which uses it
+  bool wide = false;           ///< sums of more bits than threads add atomically
+  std::set<uint32_t> summed;   ///< loops in which turns sum into elements that are not their own
+  std::set<uint32_t> changed;  ///< loops in which turns change their own element, and not by a sum
 };
 
 /// A sum into an element of an array, as a load, an addition and a store.
 struct ArraySum {
   Inst store;
   std::vector<Value> added;
+  Inst array, loop;
 };
 
 class TeamMaker {
@@ -49,6 +55,9 @@ class TeamMaker {
     for (Inst array : own_) kernel_[array].flags |= ir::kFlagOwn;
     for (Inst sum : plain_) kernel_[sum].flags &= static_cast<uint8_t>(~ir::kFlagPlain);
     for (const ArraySum& sum : sums_) WriteSum(sum);
+    for (const ArraySum& sum : own_sums_) {
+      if (arrays_[sum.array].summed.count(sum.loop.raw) != 0) WriteSum(sum);
+    }
     for (Inst sum : meeting_) kernel_[sum].flags |= ir::kFlagMayMeet;
   }
 
@@ -132,22 +141,40 @@ class TeamMaker {
     ArrayUse& use = arrays_[array];
     use.loops.insert(loop.raw);
     bool own = Unwidened(kernel_.Indices(inst)[0]) == counter;
-    use.own = use.own && own && IsWithinTeam(loop);
+    use.own = use.own && own;
+    use.turns = std::max(use.turns, MostTurns(loop));
     use.distinct = use.distinct && IsOwnSlot(kernel_.Indices(inst)[0], counter);
-    return own || data.op == Op::Load || FitsArrayWrite(inst, loop);
+    if (data.op == Op::Load) return true;
+    return own ? FitsOwnWrite(inst, array, loop) : FitsArrayWrite(inst, array, loop);
   }
 
-  /// Turn t of such a loop is thread t's.
-  bool IsWithinTeam(Inst loop) const {
+  /// A write to the turn's own element. Where others sum into it, it has to be a sum as well.
+  bool FitsOwnWrite(Inst inst, Inst array, Inst loop) {
+    ArrayUse& use = arrays_[array];
+    if (kernel_[inst].op == Op::AddTo) {
+      use.wide = use.wide || !IsSummable(inst);
+      return true;
+    }
+    if (kernel_[inst].op != Op::Store) return false;
+    Value value = kernel_.AccessValues(inst)[0];
+    std::set<uint32_t> seen;
+    if (IsAlone(value, inst) || !ReadsElement(value, inst, seen)) return true;
+    ArraySum sum{inst, {}, array, loop};
+    if (IsSummable(inst) && FindSum(value, sum)) {
+      own_sums_.push_back(std::move(sum));
+    } else {
+      use.changed.insert(loop.raw);
+    }
+    return true;
+  }
+
+  /// The most turns that the loop has; INT64_MAX where they are not known.
+  int64_t MostTurns(Inst loop) const {
     Value high = kernel_.Operand(loop, 1);
-    auto fits = [&](Value v) {
-      std::optional<int64_t> number = kernel_.IntegerConstant(v);
-      return number && *number <= int64_t{kernel_[loop].attr == ir::kNoAttr ? 0 : kernel_[loop].attr};
-    };
+    auto most = [&](Value v) { return kernel_.IntegerConstant(v).value_or(INT64_MAX); };
     Inst made = kernel_.DefiningInst(high);
-    if (made.Valid() && kernel_[made].op == Op::Select)
-      return fits(kernel_.Operand(made, 1)) && fits(kernel_.Operand(made, 2));
-    return fits(high);
+    if (!made.Valid() || kernel_[made].op != Op::Select) return most(high);
+    return std::max(most(kernel_.Operand(made, 1)), most(kernel_.Operand(made, 2)));
   }
 
   /// `v` before it was widened: a counter of 32 bits fits.
@@ -170,25 +197,43 @@ class TeamMaker {
 
   /// Whether a write to an element that is not the turn's own may be made beside those of other turns. What
   /// is no sum comes from another element: then the source has seen to it that no turns meet there.
-  bool FitsArrayWrite(Inst inst, Inst loop) {
-    if (kernel_[inst].op == Op::AddTo) return NoteSum(inst, loop);
+  bool FitsArrayWrite(Inst inst, Inst array, Inst loop) {
+    if (kernel_[inst].op == Op::AddTo) return NoteSum(inst, array, loop);
     if (kernel_[inst].op != Op::Store) return false;
     Value value = kernel_.AccessValues(inst)[0];
     std::set<uint32_t> seen;
-    Inst made = kernel_.DefiningInst(value);
-    // What a turn has overwritten it may put back.
-    bool restores = made.Valid() && IsElementOf(made, inst);
-    if (restores || !ReadsElement(value, inst, seen)) return true;
-    ArraySum sum{inst, {}};
-    if (!FindSum(value, sum) || !NoteSum(inst, loop)) return false;
+    if (IsAlone(value, inst) || !ReadsElement(value, inst, seen)) return true;
+    ArraySum sum{inst, {}, array, loop};
+    if (!FindSum(value, sum) || !NoteSum(inst, array, loop)) return false;
     sums_.push_back(std::move(sum));
     return true;
   }
 
+  /// Whether no other turn comes to the element: what a turn has overwritten it may put back, and what it has
+  /// set to a constant is its own, since it writes there without adding.
+  bool IsAlone(Value value, Inst store) const {
+    Inst made = kernel_.DefiningInst(value);
+    if (made.Valid() && IsElementOf(made, store)) return true;
+    for (Inst before : kernel_[kernel_[store].parent].insts) {
+      if (before == store) return false;
+      if (kernel_[before].op == Op::Store && IsSameElement(before, store) &&
+          kernel_.IsConstant(kernel_.AccessValues(before)[0]))
+        return true;
+    }
+    return false;
+  }
+
+  /// Whether threads add a value of this type atomically.
+  bool IsSummable(Inst sum) const {
+    uint32_t bits = ir::BitWidth(kernel_.TypeOf(kernel_.AccessValues(sum)[0]).scalar);
+    return bits == 32 || (bits == 64 && config_.wide_team_sums);
+  }
+
   /// A sum into an element of an array; of floats, neighbouring turns may come to one.
-  bool NoteSum(Inst sum, Inst loop) {
+  bool NoteSum(Inst sum, Inst array, Inst loop) {
     ir::Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sum)[0]).scalar;
-    if (ir::BitWidth(scalar) != 32) return false;
+    if (!IsSummable(sum)) return false;
+    arrays_[array].summed.insert(loop.raw);
     Value counter = kernel_[kernel_[loop].regions[0]].params[0];
     if (ir::IsFloat(scalar) && !IsSpread(kernel_.Indices(sum)[0], counter)) meeting_.push_back(sum);
     return true;
@@ -208,10 +253,13 @@ class TeamMaker {
     return false;
   }
 
+  bool IsSameElement(Inst a, Inst b) const {
+    return kernel_.Operand(a, 0) == kernel_.Operand(b, 0) && kernel_.Indices(a)[0] == kernel_.Indices(b)[0] &&
+           kernel_[a].component == kernel_[b].component;
+  }
+
   bool IsElementOf(Inst load, Inst store) const {
-    return kernel_[load].op == Op::Load && kernel_.Operand(load, 0) == kernel_.Operand(store, 0) &&
-           kernel_.Indices(load)[0] == kernel_.Indices(store)[0] &&
-           kernel_[load].component == kernel_[store].component;
+    return kernel_[load].op == Op::Load && IsSameElement(load, store);
   }
 
   /// Whether `v` is made, inside of the loop, of what the element of `store` held.
@@ -242,10 +290,7 @@ class TeamMaker {
     if (kernel_[made].op != Op::Add) return false;
     for (uint32_t side = 0; side < 2; ++side) {
       ArraySum one = sum;
-      std::set<uint32_t> seen;
-      if (ReadsElement(kernel_.Operand(made, 1 - side), sum.store, seen) ||
-          !FindSum(kernel_.Operand(made, side), one))
-        continue;
+      if (!FindSum(kernel_.Operand(made, side), one)) continue;
       one.added.push_back(kernel_.Operand(made, 1 - side));
       sum = std::move(one);
       return true;
@@ -350,11 +395,13 @@ class TeamMaker {
       bool is_tape = (kernel_[array].flags & ir::kFlagUnset) != 0;
       // A tape is filled and read in one turn; what no turn sees each thread has for itself.
       if (use.loops.empty() || (is_tape && use.loops.size() == 1 && !use.around)) continue;
-      if (use.own && !use.around && type.Components() == 1 && type.count == size_) {
+      if (use.own && !use.around && type.Components() == 1 && use.turns <= int64_t{size_}) {
         own_.push_back(array);
         continue;
       }
-      if (is_tape && !use.distinct) return false;
+      if ((is_tape && !use.distinct) || use.wide) return false;
+      if (std::ranges::any_of(use.changed, [&](uint32_t loop) { return use.summed.count(loop) != 0; }))
+        return false;
       common_.push_back(array);
       bytes += uint64_t{type.count} * type.Components() * (ir::BitWidth(type.scalar) == 64 ? 8 : 4);
     }
@@ -385,7 +432,7 @@ class TeamMaker {
   std::set<uint32_t> inside_;  ///< blocks of the loop that is being looked at
   std::map<Inst, ArrayUse> arrays_;
   std::vector<Inst> common_, own_, plain_, meeting_;
-  std::vector<ArraySum> sums_;
+  std::vector<ArraySum> sums_, own_sums_;
 };
 
 }  // namespace
