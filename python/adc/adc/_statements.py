@@ -8,7 +8,6 @@ import builtins
 from . import _host as host
 from . import _types as types
 from ._calls import ATOMICS, Calls
-from ._compile import CompileError
 from ._expressions import COMPONENTS, known
 from ._text import Piece
 from ._values import Buffer, LocalArray, Several, Shape, Static, Value

@@ -29,8 +29,8 @@ def _of_any_version(function):
 
 
 def _of_batch(function, functional, size, in_dims, names, fixed, tensors, outputs, rest=()):
-    """What the function gives for each of `size` elements, along the first axis: by one launch of all, or, without axes of a
-    batch, by one after the other."""
+    """What the function gives for each of `size` elements: by one launch of all, along the axes that the batch declares, or,
+    without a batch, by one after the other, along the first axis."""
     if not functional.batch:
         made = [function.apply(functional, *rest, fixed, *(tensor if dim is None else tensor.select(dim, at)
                                                            for tensor, dim in zip(tensors, in_dims))) for at in range(size)]
