@@ -581,18 +581,23 @@ bool IsApart(const Function& function, Inst loop) {
          function[loop].attr != ir::kNoAttr;
 }
 
-/// Moves arrays to `before`, but for those that are much larger than what the turns may store.
+/// Moves arrays to `before`, but for those that are much larger than what the turns store one by one.
 void TakeBefore(const Function& function, Inst loop, UndoPlan& undo) {
   constexpr uint64_t kWordsOfTurn = 4;
   auto take = [&](Value array) {
-    ir::Type type = function.TypeOf(array);
-    if (uint64_t{type.count} * type.Components() > kWordsOfTurn * function[loop].attr) return false;
     if (std::find(undo.before.begin(), undo.before.end(), array) == undo.before.end())
       undo.before.push_back(array);
-    return true;
   };
-  std::erase_if(undo.snapshots, take);
-  std::erase_if(undo.stores, [&](Inst store) { return take(function.Operand(store, 0)); });
+  for (Value array : undo.snapshots) take(array);
+  undo.snapshots.clear();
+  std::erase_if(undo.stores, [&](Inst store) {
+    Value array = function.Operand(store, 0);
+    ir::Type type = function.TypeOf(array);
+    bool large = uint64_t{type.count} * type.Components() > kWordsOfTurn * function[loop].attr;
+    bool taken = std::find(undo.before.begin(), undo.before.end(), array) != undo.before.end();
+    if (!large) take(array);
+    return taken || !large;
+  });
 }
 
 }  // namespace

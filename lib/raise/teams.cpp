@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/loops.h"
 #include "analysis/tasks.h"
 #include "analysis/uses.h"
 #include "analysis/walk.h"
@@ -48,7 +49,7 @@ class TeamMaker {
 
   void Run() {
     Block body = kernel_[parallel_].regions[0];
-    if (!FitsAround(body) || size_ == 0 || !PlaceArrays()) return;
+    if (!FitsAround(body) || size_ == 0 || trips_.count(size_) != 0 || !PlaceArrays()) return;
     kernel_[parallel_].flags |= ir::kFlagTeam;
     kernel_[parallel_].component = size_;
     for (Inst array : common_) kernel_[array].flags |= ir::kFlagCommon;
@@ -85,11 +86,26 @@ class TeamMaker {
       bool gated = data.op == Op::RowClaim && block != kernel_[parallel_].regions[0];
       if (reads_old || gated || data.op == Op::Call) return false;
       if (ir::IsAccess(data.op) && ArrayOf(inst).Valid()) arrays_[ArrayOf(inst)].around = true;
+      if (data.op == Op::For && !FitsLoop(inst)) return false;
       for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region) {
         if (!FitsAround(data.regions[region])) return false;
       }
     }
     return true;
+  }
+
+  /// Whether a loop around those that are apart may stay. One that holds none and writes, one thread would
+  /// run while the others wait for each of its writes; one of as many turns as there are invocations is over
+  /// these, in order.
+  bool FitsLoop(Inst loop) {
+    bool writes = false, holds_apart = false;
+    analysis::ForEachInst(kernel_, kernel_[loop].regions[0], [&](Inst inst) {
+      writes = writes || kernel_[inst].op == Op::RowStore ||
+               (ir::IsAccess(kernel_[inst].op) && kernel_[inst].op != Op::Load);
+      holds_apart = holds_apart || IsApart(inst);
+    });
+    if (!holds_apart) trips_.insert(analysis::ConstantTrips(kernel_, loop).value_or(0));
+    return holds_apart || !writes;
   }
 
   // ---- In a loop that is apart
@@ -429,6 +445,7 @@ class TeamMaker {
   analysis::Uses uses_;
   uint32_t size_ = 0;
   bool carries_ = false;
+  std::set<uint64_t> trips_;   ///< of loops that hold none that is apart, where they are constant
   std::set<uint32_t> inside_;  ///< blocks of the loop that is being looked at
   std::map<Inst, ArrayUse> arrays_;
   std::vector<Inst> common_, own_, plain_, meeting_;

@@ -11,6 +11,7 @@
 
 #include "transform/workgroups.h"
 
+#include "analysis/uses.h"
 #include "diag/errors/transform.h"
 #include "ir/module.h"
 #include "ir/reduction.h"
@@ -36,7 +37,7 @@ bool IsWorkgroup(const InstData& data) {
 class Splitter final : public Rewriter {
  public:
   Splitter(ir::Module& module, const Function& from, FoldConfig fold, diag::Diagnostics& diagnostics)
-      : Rewriter(module, from, fold), structure_(from), diagnostics_(diagnostics) {}
+      : Rewriter(module, from, fold), structure_(from), uses_(from), diagnostics_(diagnostics) {}
 
   bool good() const { return good_; }
 
@@ -307,12 +308,32 @@ class Splitter final : public Rewriter {
     return Map(v);
   }
 
+  /// Whether an invocation goes on with what another one has left: it uses the old value of an atomic, or its
+  /// derivative does.
+  bool IsInOrder(const std::vector<Inst>& piece) const {
+    for (Inst inst : piece) {
+      for (uint32_t at = structure_.Position(inst); at < structure_.End(inst); ++at) {
+        Inst inner = structure_.Order()[at];
+        const InstData& data = from_[inner];
+        if (!ir::IsAtomic(data.op) || !from_.TypeOf(from_.Operand(inner, 0)).IsArray()) continue;
+        bool sums = data.op == Op::AtomicAdd || data.op == Op::AtomicSub;
+        bool is_float = from_.TypeOf(from_.AccessValues(inner)[0]).IsFloat();
+        bool used = data.result_count != 0 && uses_.IsUsed(from_.Result(inner));
+        if (used || (is_float && !sums)) return true;
+      }
+    }
+    return false;
+  }
+
   /// The loop over the invocations.
   void EmitLoop(const std::vector<Inst>& piece, std::span<const Assignment> assignments) {
     Block outer = builder_.block();
     Inst loop = builder_.For(builder_.I32(0), builder_.I32(static_cast<int32_t>(facts_->Size())),
-                             builder_.I32(1), {}, ir::kFlagApart);
-    (*into_)[loop].attr = facts_->Size();
+                             builder_.I32(1), {});
+    if (!IsInOrder(piece)) {
+      (*into_)[loop].flags |= ir::kFlagApart;
+      (*into_)[loop].attr = facts_->Size();
+    }
     Block region = (*into_)[loop].regions[0];
     number_ = (*into_)[region].params[0];
     (*into_)[number_].name = from_[facts_->Invocation()].name;
@@ -464,6 +485,7 @@ class Splitter final : public Rewriter {
   }
 
   analysis::Structure structure_;
+  analysis::Uses uses_;
   diag::Diagnostics& diagnostics_;
   const WorkgroupFacts* facts_ = nullptr;
   std::vector<Guard> guards_;
