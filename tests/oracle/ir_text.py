@@ -366,6 +366,9 @@ class Reader:
                 attrs["checkpoint"] = int(self.kind("number")) if self.tokens[self.at][0] == "number" else 0
             elif word in ("reversed", "unroll"):
                 attrs[word] = True
+            elif word == "apart":  # says nothing of what the loop computes
+                if self.tokens[self.at][0] == "number":
+                    self.kind("number")
             else:
                 self.at -= 1
                 self.fail("an attribute of a loop")
