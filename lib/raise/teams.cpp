@@ -416,8 +416,9 @@ class TeamMaker {
         continue;
       }
       if ((is_tape && !use.distinct) || use.wide) return false;
-      if (std::ranges::any_of(use.changed, [&](uint32_t loop) { return use.summed.count(loop) != 0; }))
-        return false;
+      for (uint32_t loop : use.changed) {
+        if (use.summed.count(loop) != 0) return false;
+      }
       common_.push_back(array);
       bytes += uint64_t{type.count} * type.Components() * (ir::BitWidth(type.scalar) == 64 ? 8 : 4);
     }
