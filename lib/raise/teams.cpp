@@ -120,8 +120,8 @@ class TeamMaker {
     for (uint32_t n = 0; n < data.result_count; ++n) {
       bool is_word = ir::BitWidth(kernel_.TypeOf(kernel_.Result(loop, n)).scalar) >= 32;
       if (!is_word || !SumsInto(kernel_[body].params[1 + n], body, n)) return false;
+      carried_.insert(kernel_.TypeOf(kernel_.Result(loop, n)).scalar);
     }
-    carries_ = carries_ || data.result_count != 0;
     inside_.clear();
     Enter(body);
     bool fits = true;
@@ -405,7 +405,7 @@ class TeamMaker {
   // ---- Arrays
 
   bool PlaceArrays() {
-    uint64_t bytes = carries_ ? uint64_t{size_} * 8 : 0;
+    uint64_t bytes = uint64_t{size_} * 8 * carried_.size();
     for (const auto& [array, use] : arrays_) {
       ir::Type type = kernel_.TypeOf(kernel_.Result(array));
       bool is_tape = (kernel_[array].flags & ir::kFlagUnset) != 0;
@@ -445,9 +445,9 @@ class TeamMaker {
   const RaiseConfig& config_;
   analysis::Uses uses_;
   uint32_t size_ = 0;
-  bool carries_ = false;
-  std::set<uint64_t> trips_;   ///< of loops that hold none that is apart, where they are constant
-  std::set<uint32_t> inside_;  ///< blocks of the loop that is being looked at
+  std::set<ir::Scalar> carried_;  ///< of which there are sums
+  std::set<uint64_t> trips_;      ///< of loops that hold none that is apart, where they are constant
+  std::set<uint32_t> inside_;     ///< blocks of the loop that is being looked at
   std::map<Inst, ArrayUse> arrays_;
   std::vector<Inst> common_, own_, plain_, meeting_;
   std::vector<ArraySum> sums_, own_sums_;

@@ -57,7 +57,7 @@ void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
     }
   }
   if (team_ != 0) {
-    EmitInTeam(insts, first, last);
+    EmitInTeam(block, first, last);
   } else {
     for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
   }

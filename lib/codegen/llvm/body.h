@@ -52,12 +52,11 @@ class BodyEmitter {
  private:
   void EmitInst(ir::Inst inst);
   // Of a team (body_team.cpp).
-  void EmitInTeam(const std::vector<ir::Inst>& insts, uint32_t first, uint32_t last);
+  void EmitInTeam(ir::Block block, uint32_t first, uint32_t last);
+  void EmitByFirst(llvm::ArrayRef<ir::Inst> writes);
+  void EmitCommonArray(ir::Inst array);
   void EmitApart(ir::Inst inst);
-  bool IsWriteOfTeam(ir::Inst inst) const;
-  bool EndsSynced(ir::Block block) const;
-  /// Waits for the team, unless nothing was touched since it last met.
-  void Sync();
+  void Meet();
   template <class Turn>
   llvm::SmallVector<llvm::Value*> EmitTurns(llvm::Value* high, llvm::ArrayRef<llvm::Value*> zeros, Turn turn);
   llvm::Value* SumOverTeam(ir::Scalar scalar, llvm::Value* mine);
@@ -92,8 +91,9 @@ class BodyEmitter {
   const PiecePlan* plan_ = nullptr;
   std::vector<Piece>* pieces_ = nullptr;
   uint32_t team_ = 0;  ///< threads that run the iteration together, around loops that are apart; 0 elsewhere
-  bool synced_ = false;         ///< the team has met, and touched no memory since
-  bool enters_synced_ = false;  ///< so has it where the block that comes next begins
+  bool enters_met_ =
+      false;  ///< the team has met where the block that comes next begins, and touched nothing since
+  llvm::Value* team_sums_ = nullptr;  ///< where the threads of a team leave sums
   uint32_t shared_bytes_ = 0;
 };
 

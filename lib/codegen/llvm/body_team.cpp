@@ -1,10 +1,10 @@
-// An iteration that the threads of a block run together (raise/teams.h), as codegen/spirv/body_team.cpp has
-// it: the threads share the turns of loops that are apart, the first one makes the writes around them, and
-// all wait before and after either.
+// An iteration that the threads of a block run together (raise/teams.h), step by step (common/team_steps.h).
 
+#include <utility>
+
+#include "codegen/common/team_steps.h"
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/gpu_dialect.h"
-#include "ir/raise_words.h"
 #include "llvm/IR/Module.h"
 
 namespace adc::codegen {
@@ -14,74 +14,49 @@ using llvm::Value;
 
 void BodyEmitter::EmitTeam(ir::Block block, uint32_t size) {
   team_ = size;
-  synced_ = enters_synced_ = false;
   EmitBlock(block);
-  Sync();
   team_ = 0;
 }
 
-void BodyEmitter::Sync() {
-  if (!synced_) hooks_.Wave()->MeetBlock(builder_);
-  synced_ = true;
+void BodyEmitter::Meet() {
+  hooks_.Wave()->MeetBlock(builder_);
 }
 
-/// A write to memory that the threads of a team share: each would make it.
-bool BodyEmitter::IsWriteOfTeam(ir::Inst inst) const {
-  const ir::InstData& data = kernel_[inst];
-  if (data.op == Op::RowStore) return true;
-  if (!ir::IsAccess(data.op) || data.op == Op::Load) return false;
-  ir::Inst array = kernel_.DefiningInst(kernel_.Operand(inst, 0));
-  bool is_local = array.Valid() && kernel_[array].op == Op::Alloca;
-  return !is_local || (kernel_[array].flags & ir::kFlagCommon) != 0;
-}
-
-void BodyEmitter::EmitInTeam(const std::vector<ir::Inst>& insts, uint32_t first, uint32_t last) {
-  synced_ = synced_ && enters_synced_;
-  enters_synced_ = false;
-  for (uint32_t position = first; position < last; ++position) {
-    ir::Inst inst = insts[position];
-    const ir::InstData& data = kernel_[inst];
-    if (data.op == Op::For && (data.flags & ir::kFlagApart) != 0) {
-      EmitApart(inst);
-    } else if (data.op == Op::Alloca && (data.flags & ir::kFlagCommon) != 0) {
-      Sync();
-      Value* memory = memory_.EmitCommonArray(inst, Shared(memory_.BytesOf(inst)));
-      if ((data.flags & ir::kFlagUnset) == 0)
-        EmitTurns(builder_.getInt64(memory_.LengthOf(inst)), {}, [&](Value* turn, auto&) {
-          memory_.ClearElement(inst, memory, turn);
-          return llvm::SmallVector<Value*>();
-        });
-      synced_ = position + 1 < last && kernel_[insts[position + 1]].op == Op::Alloca;
-    } else if (IsWriteOfTeam(inst)) {
-      Sync();
-      llvm::BasicBlock *one = NewBlock("one"), *all = NewBlock("all");
-      builder_.CreateCondBr(builder_.CreateICmpEQ(hooks_.InBlock(), builder_.getInt32(0)), one, all);
-      builder_.SetInsertPoint(one);
-      for (; position < last && IsWriteOfTeam(insts[position]); ++position) EmitInst(insts[position]);
-      --position;
-      builder_.CreateBr(all);
-      builder_.SetInsertPoint(all);
-      synced_ = false;
-      Sync();
-    } else {
-      enters_synced_ = data.op == Op::For && EndsSynced(data.regions[0]);
-      EmitInst(inst);
-      synced_ = synced_ && ir::InfoOf(data.op).effect == ir::Effect::Pure;
-    }
-  }
-  synced_ = false;
-}
-
-/// Whether the team meets at the end of a block, and touches no memory after that.
-bool BodyEmitter::EndsSynced(ir::Block block) const {
+void BodyEmitter::EmitInTeam(ir::Block block, uint32_t first, uint32_t last) {
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
-  for (size_t n = insts.size(); n-- > 0;) {
-    const ir::InstData& data = kernel_[insts[n]];
-    if (data.op == Op::For && (data.flags & ir::kFlagApart) != 0) return true;
-    if (IsWriteOfTeam(insts[n])) return true;
-    if (!ir::IsTerminator(data.op) && ir::InfoOf(data.op).effect != ir::Effect::Pure) return false;
+  for (const TeamStep& step : TeamStepsOf(kernel_, block, first, last, std::exchange(enters_met_, false))) {
+    llvm::ArrayRef<ir::Inst> run(insts.data() + step.first, step.last - step.first);
+    if (step.work == TeamWork::Each) {
+      enters_met_ = kernel_[run[0]].op == Op::For && step.met;
+      EmitInst(run[0]);
+      continue;
+    }
+    if (!step.met) Meet();
+    if (step.work == TeamWork::Turns) EmitApart(run[0]);
+    if (step.work == TeamWork::Writes) EmitByFirst(run);
+    for (ir::Inst array : run) {
+      if (step.work == TeamWork::Arrays) EmitCommonArray(array);
+    }
+    Meet();
   }
-  return false;
+}
+
+void BodyEmitter::EmitByFirst(llvm::ArrayRef<ir::Inst> writes) {
+  llvm::BasicBlock *one = NewBlock("one"), *all = NewBlock("all");
+  builder_.CreateCondBr(builder_.CreateICmpEQ(hooks_.InBlock(), builder_.getInt32(0)), one, all);
+  builder_.SetInsertPoint(one);
+  for (ir::Inst inst : writes) EmitInst(inst);
+  builder_.CreateBr(all);
+  builder_.SetInsertPoint(all);
+}
+
+void BodyEmitter::EmitCommonArray(ir::Inst array) {
+  Value* memory = memory_.EmitCommonArray(array, Shared(memory_.BytesOf(array)));
+  if ((kernel_[array].flags & ir::kFlagUnset) != 0) return;
+  EmitTurns(builder_.getInt64(memory_.LengthOf(array)), {}, [&](Value* turn, auto&) {
+    memory_.ClearElement(array, memory, turn);
+    return llvm::SmallVector<Value*>();
+  });
 }
 
 /// A loop from the thread's number in steps of the team, while below `high`, an i64. What the threads have
@@ -123,7 +98,6 @@ void BodyEmitter::EmitApart(ir::Inst inst) {
   llvm::SmallVector<Value*> zeros;
   for (uint32_t n = 0; n < data.result_count; ++n)
     zeros.push_back(llvm::Constant::getNullValue(values_.Get(kernel_.Operand(inst, 3 + n))->getType()));
-  Sync();
   uint32_t size = team_;
   llvm::SmallVector<Value*> sums = EmitTurns(values_.Index(kernel_.Operand(inst, 1)), zeros,
                                              [&](Value* turn, llvm::ArrayRef<llvm::PHINode*> carried) {
@@ -136,25 +110,25 @@ void BodyEmitter::EmitApart(ir::Inst inst) {
                                                return Yielded(body);
                                              });
   SetPlace(inst);
-  synced_ = false;
   for (uint32_t n = 0; n < sums.size(); ++n) {
+    if (n != 0) Meet();  // the next one comes to the same memory
     ir::Scalar scalar = kernel_.TypeOf(kernel_.Result(inst, n)).scalar;
     Value* sum = SumOverTeam(scalar, sums[n]);
     values_.Bind(kernel_.Result(inst, n),
                  scalars_.Emit(Op::Add, scalar, scalar, {values_.Get(kernel_.Operand(inst, 3 + n)), sum}));
   }
-  Sync();
 }
 
 /// Halves the number of sums until there is one.
 Value* BodyEmitter::SumOverTeam(ir::Scalar scalar, Value* mine) {
   llvm::Type* type = scalars_.MemoryType(scalar);
   llvm::Align alignment(ir::ByteSize(scalar));
-  Value *thread = hooks_.InBlock(), *array = Shared(team_ * ir::ByteSize(scalar));
+  constexpr uint32_t kMostBytes = 8;
+  if (team_sums_ == nullptr) team_sums_ = Shared(team_ * kMostBytes);
+  Value *thread = hooks_.InBlock(), *array = team_sums_;
   auto place = [&](Value* at) { return builder_.CreateInBoundsGEP(type, array, at); };
   builder_.CreateAlignedStore(mine, place(thread), alignment);
-  synced_ = false;
-  Sync();
+  Meet();
   for (uint32_t left = team_; left > 1;) {
     uint32_t half = (left + 1) / 2;
     llvm::BasicBlock *add = NewBlock("add"), *added = NewBlock("added");
@@ -168,8 +142,7 @@ Value* BodyEmitter::SumOverTeam(ir::Scalar scalar, Value* mine) {
     builder_.CreateBr(added);
     builder_.SetInsertPoint(added);
     left = half;
-    synced_ = false;
-    Sync();
+    Meet();
   }
   return builder_.CreateAlignedLoad(type, array, alignment);
 }

@@ -71,7 +71,7 @@ void BodyEmitter::EmitBlock(ir::Block block) {
 
 void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   if (active_ != 0) return EmitRangeInStep(block, first, last);
-  if (team_ != 0) return EmitRangeOfTeam(block, first, last);
+  if (team_ != 0) return EmitInTeam(block, first, last);
   const std::vector<ir::Inst>& insts = function_[block].insts;
   for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
 }

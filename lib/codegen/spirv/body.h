@@ -80,15 +80,15 @@ class BodyEmitter {
   std::vector<ir::Value> LeavingOf(std::span<const ir::Inst> run) const;
   void EmitIfInStep(ir::Inst inst);
   // Of a team (body_team.cpp).
-  void EmitRangeOfTeam(ir::Block block, uint32_t first, uint32_t last);
+  void EmitInTeam(ir::Block block, uint32_t first, uint32_t last);
+  void EmitByFirst(std::span<const ir::Inst> writes);
+  void EmitCommonArray(ir::Inst array);
   void EmitApart(ir::Inst inst);
-  bool IsWriteOfTeam(ir::Inst inst) const;
-  bool EndsSynced(ir::Block block) const;
-  /// Waits for the team, unless nothing was touched since it last met.
-  void Sync();
+  void Meet();
   template <class Turn>
   void EmitTurns(Id high, uint32_t width, Turn turn, std::span<OpenPhi> sums = {},
                  std::span<const Id> types = {});
+  Id SumsOf(Id type);
   Id SumOverTeam(ir::Scalar scalar, Id mine);
   /// Sums into neighbouring components of an element, from `position` on; the position behind them.
   uint32_t EmitSums(ir::Block block, uint32_t position, uint32_t last);
@@ -120,10 +120,9 @@ class BodyEmitter {
   std::optional<analysis::Uses> uses_;  ///< where threads are in step
   Id active_ = 0;      ///< in step: whether this thread takes part; 0: threads are not in step
   uint32_t team_ = 0;  ///< threads that run the iteration together, around loops that are apart; 0 elsewhere
-  bool in_turn_ = false;        ///< in such a loop
-  bool synced_ = false;         ///< the team has met, and touched no memory since
-  bool enters_synced_ = false;  ///< so has it where the block that comes next begins
-  std::vector<Id> turn_sums_;   ///< what the last turn that was emitted yields
+  bool enters_met_ =
+      false;  ///< the team has met where the block that comes next begins, and touched nothing since
+  std::map<Id, Id> team_sums_;  ///< where threads of a team leave sums, by type
   uint32_t shared_bytes_ = 0;
   std::vector<Id> states_, state_types_;
   std::map<uint32_t, uint32_t> gate_states_;  ///< claim group with a gate -> state
