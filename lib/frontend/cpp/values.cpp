@@ -5,6 +5,7 @@
 
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "diag/errors/cpp.h"
 #include "frontend/cpp/lowering.h"
@@ -275,63 +276,35 @@ bool Lowering::Rounds(ir::Value sum, ir::Value less) const {
   return type == ir::kF64 && std::fabs(std::bit_cast<double>(bits)) >= 0x1p52;
 }
 
+namespace {
+
+std::optional<Op> OperationOf(clang::BinaryOperatorKind kind) {
+  struct Row {
+    clang::BinaryOperatorKind kind;
+    Op op;
+  };
+  static constexpr Row kRows[] = {
+      {clang::BO_Add, Op::Add}, {clang::BO_Sub, Op::Sub}, {clang::BO_Mul, Op::Mul}, {clang::BO_Div, Op::Div},
+      {clang::BO_Rem, Op::Rem}, {clang::BO_Shl, Op::Shl}, {clang::BO_Shr, Op::Shr}, {clang::BO_And, Op::And},
+      {clang::BO_Or, Op::Or},   {clang::BO_Xor, Op::Xor}, {clang::BO_LT, Op::Lt},   {clang::BO_GT, Op::Gt},
+      {clang::BO_LE, Op::Le},   {clang::BO_GE, Op::Ge},   {clang::BO_EQ, Op::Eq},   {clang::BO_NE, Op::Ne},
+  };
+  for (const Row& row : kRows) {
+    if (row.kind == kind) return row.op;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
 Value Lowering::Arithmetic(clang::BinaryOperatorKind kind, ir::Value a, ir::Value b, const clang::Expr* at) {
   Type type = ssa_.TypeOf(a);
   bool shift = kind == clang::BO_Shl || kind == clang::BO_Shr;
   if (shift) b = Convert(b, type);
   if (!(ssa_.TypeOf(b) == type)) Refuse(at, "the operands have different types");
-  Op op = Op::Add;
-  switch (kind) {
-    case clang::BO_Add:
-      break;
-    case clang::BO_Sub:
-      op = Op::Sub;
-      break;
-    case clang::BO_Mul:
-      op = Op::Mul;
-      break;
-    case clang::BO_Div:
-      op = Op::Div;
-      break;
-    case clang::BO_Rem:
-      op = Op::Rem;
-      break;
-    case clang::BO_Shl:
-      op = Op::Shl;
-      break;
-    case clang::BO_Shr:
-      op = Op::Shr;
-      break;
-    case clang::BO_And:
-      op = Op::And;
-      break;
-    case clang::BO_Or:
-      op = Op::Or;
-      break;
-    case clang::BO_Xor:
-      op = Op::Xor;
-      break;
-    case clang::BO_LT:
-      op = Op::Lt;
-      break;
-    case clang::BO_GT:
-      op = Op::Gt;
-      break;
-    case clang::BO_LE:
-      op = Op::Le;
-      break;
-    case clang::BO_GE:
-      op = Op::Ge;
-      break;
-    case clang::BO_EQ:
-      op = Op::Eq;
-      break;
-    case clang::BO_NE:
-      op = Op::Ne;
-      break;
-    default:
-      Refuse(at, "kernels do not have this operator");
-  }
+  std::optional<Op> known = OperationOf(kind);
+  if (!known) Refuse(at, "kernels do not have this operator");
+  Op op = *known;
   SetPlace(at->getSourceRange());
   bool ordered = op == Op::Lt || op == Op::Gt || op == Op::Le || op == Op::Ge;
   if (type.IsBool() && ordered) {
