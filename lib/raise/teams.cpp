@@ -6,12 +6,14 @@
 #include <set>
 
 #include "analysis/loops.h"
+#include "analysis/structure.h"
 #include "analysis/tasks.h"
 #include "analysis/uses.h"
 #include "analysis/walk.h"
 #include "ir/builder.h"
 #include "ir/module.h"
 #include "ir/raise_words.h"
+#include "raise/carried_sums.h"
 
 namespace adc::raise {
 namespace {
@@ -45,7 +47,13 @@ struct ArraySum {
 class TeamMaker {
  public:
   TeamMaker(ir::Module& module, ir::Function& kernel, Inst parallel, const RaiseConfig& config)
-      : module_(module), kernel_(kernel), parallel_(parallel), config_(config), uses_(kernel) {}
+      : module_(module),
+        kernel_(kernel),
+        parallel_(parallel),
+        config_(config),
+        uses_(kernel),
+        structure_(kernel),
+        carried_sums_(kernel, uses_) {}
 
   void Run() {
     Block body = kernel_[parallel_].regions[0];
@@ -119,27 +127,16 @@ class TeamMaker {
     Block body = data.regions[0];
     for (uint32_t n = 0; n < data.result_count; ++n) {
       bool is_word = ir::BitWidth(kernel_.TypeOf(kernel_.Result(loop, n)).scalar) >= 32;
-      if (!is_word || !SumsInto(kernel_[body].params[1 + n], body, n)) return false;
+      if (!is_word || !carried_sums_.IsSum(loop, n)) return false;
       carried_.insert(kernel_.TypeOf(kernel_.Result(loop, n)).scalar);
     }
-    inside_.clear();
-    Enter(body);
+    loop_ = loop;
     bool fits = true;
     analysis::ForEachInst(kernel_, body, [&](Inst inst) { fits = fits && FitsInTurn(inst, loop); });
     return fits;
   }
 
-  void Enter(Block block) {
-    inside_.insert(block.raw);
-    for (Inst inst : kernel_[block].insts) {
-      for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region)
-        Enter(kernel_[inst].regions[region]);
-    }
-  }
-  bool IsInside(Value v) const {
-    Block block = kernel_.DefiningBlock(v);
-    return block.Valid() && inside_.count(block.raw) != 0;
-  }
+  bool IsInside(Value v) const { return !structure_.DefinedOutside(v, loop_); }
 
   bool FitsInTurn(Inst inst, Inst loop) {
     const ir::InstData& data = kernel_[inst];
@@ -153,7 +150,7 @@ class TeamMaker {
       if (data.op == Op::AddTo && (data.flags & ir::kFlagPlain) != 0) plain_.push_back(inst);
       return true;
     }
-    if (inside_.count(kernel_[array].parent.raw) != 0) return true;
+    if (structure_.Contains(loop, array)) return true;
     ArrayUse& use = arrays_[array];
     use.loops.insert(loop.raw);
     bool own = Unwidened(kernel_.Indices(inst)[0]) == counter;
@@ -331,77 +328,6 @@ class TeamMaker {
     return untouched;
   }
 
-  // ---- Sums that a loop carries
-
-  /// Whether `v` comes to operand `number` of the end of `block` with nothing but other values added to it,
-  /// and goes nowhere else.
-  bool SumsInto(Value v, Block block, uint32_t number) const {
-    std::span<const analysis::Use> uses = uses_.Of(v);
-    return SumsInto({uses.begin(), uses.end()}, block, {kernel_.Terminator(block), number});
-  }
-
-  /// The same of what `uses` read, which comes to the use `end`.
-  bool SumsInto(const std::vector<analysis::Use>& uses, Block block, analysis::Use end) const {
-    if (uses.empty()) return false;
-    Inst user = InBlock(uses[0].inst, block);
-    if (!user.Valid()) return false;
-    const ir::InstData& data = kernel_[user];
-    if (data.op == Op::If && user != uses[0].inst) return SumsThroughIf(uses, user, block, end);
-    if (uses.size() == 2) return SumsThroughSelect(uses, block, end);
-    if (uses.size() != 1 || user != uses[0].inst) return false;
-    uint32_t operand = uses[0].number;
-    if (user == end.inst) return operand == end.number;
-    if (data.op == Op::Add || (data.op == Op::Sub && operand == 0))
-      return Goes(kernel_.Result(user), block, end);
-    if (data.op != Op::For || operand < 3) return false;
-    Block body = data.regions[0];
-    return SumsInto(kernel_[body].params[operand - 2], body, operand - 3) &&
-           Goes(kernel_.Result(user, operand - 3), block, end);
-  }
-
-  bool Goes(Value v, Block block, analysis::Use end) const {
-    std::span<const analysis::Use> uses = uses_.Of(v);
-    return SumsInto({uses.begin(), uses.end()}, block, end);
-  }
-
-  bool SumsThroughIf(const std::vector<analysis::Use>& uses, Inst branch, Block block,
-                     analysis::Use end) const {
-    std::vector<analysis::Use> arms[2];
-    for (const analysis::Use& use : uses) {
-      if (InBlock(use.inst, block) != branch) return false;
-      arms[InBlock(use.inst, kernel_[branch].regions[0]).Valid() ? 0 : 1].push_back(use);
-    }
-    auto ends = [&](uint32_t arm, uint32_t n) {
-      Block region = kernel_[branch].regions[arm];
-      return SumsInto(arms[arm], region, {kernel_.Terminator(region), n});
-    };
-    for (uint32_t n = 0; n < kernel_[branch].result_count; ++n) {
-      if (ends(0, n) && ends(1, n)) return Goes(kernel_.Result(branch, n), block, end);
-    }
-    return false;
-  }
-
-  /// select %c, %v, (add %v, %x)
-  bool SumsThroughSelect(const std::vector<analysis::Use>& uses, Block block, analysis::Use end) const {
-    for (uint32_t n = 0; n < 2; ++n) {
-      Inst choice = uses[n].inst;
-      if (kernel_[choice].op != Op::Select || kernel_[choice].parent != block || uses[n].number == 0)
-        continue;
-      if (SumsInto({uses[1 - n]}, block, {choice, 3 - uses[n].number}))
-        return Goes(kernel_.Result(choice), block, end);
-    }
-    return false;
-  }
-
-  /// The instruction of `block` that is `inst` or holds it.
-  Inst InBlock(Inst inst, Block block) const {
-    while (inst.Valid() && kernel_[inst].parent != block) {
-      Block around = kernel_[inst].parent;
-      inst = around.Valid() ? kernel_[around].owner : Inst();
-    }
-    return inst;
-  }
-
   // ---- Arrays
 
   bool PlaceArrays() {
@@ -444,10 +370,12 @@ class TeamMaker {
   Inst parallel_;
   const RaiseConfig& config_;
   analysis::Uses uses_;
+  analysis::Structure structure_;
+  CarriedSums carried_sums_;
   uint32_t size_ = 0;
   std::set<ir::Scalar> carried_;  ///< of which there are sums
   std::set<uint64_t> trips_;      ///< of loops that hold none that is apart, where they are constant
-  std::set<uint32_t> inside_;     ///< blocks of the loop that is being looked at
+  Inst loop_;                     ///< that is apart, and that is being looked at
   std::map<Inst, ArrayUse> arrays_;
   std::vector<Inst> common_, own_, plain_, meeting_;
   std::vector<ArraySum> sums_, own_sums_;
