@@ -73,6 +73,7 @@ if(ADC_BUILD_COMPILER)
   endif()
 
   install(FILES "${ADC_ROOT}/include/adc/adc.h" "${ADC_ROOT}/include/adc/builder.hpp" "${ADC_ROOT}/include/adc/kernel.hpp"
+    "${ADC_ROOT}/include/adc/blocks.hpp"
     DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/adc COMPONENT development)
   set(folder "${CMAKE_CURRENT_BINARY_DIR}/install")
   set(adc_config_folder ${CMAKE_INSTALL_LIBDIR}/cmake/adc)

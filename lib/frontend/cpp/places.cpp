@@ -33,7 +33,9 @@ bool Places::InSystemHeader(clang::SourceLocation location) const {
   if (location.isInvalid()) return false;
   location = clang_.getExpansionLoc(location);
   // Also where a -I leads to it.
-  return clang_.isInSystemHeader(location) || clang_.getFilename(location).ends_with("adc/kernel.hpp");
+  llvm::StringRef name = clang_.getFilename(location);
+  return clang_.isInSystemHeader(location) || name.ends_with("adc/kernel.hpp") ||
+         name.ends_with("adc/blocks.hpp");
 }
 
 }  // namespace adc::frontend

@@ -293,8 +293,9 @@ void ReadOne(const std::string& path, const CppConfig& config, ir::Module& modul
   llvm::IntrusiveRefCntPtr<llvm::vfs::OverlayFileSystem> overlay(
       new llvm::vfs::OverlayFileSystem(llvm::vfs::createPhysicalFileSystem()));
   llvm::IntrusiveRefCntPtr<llvm::vfs::InMemoryFileSystem> memory(new llvm::vfs::InMemoryFileSystem);
-  memory->addFile(std::string(kHeaderFolder) + "/adc/kernel.hpp", 0,
-                  llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(kKernelHeader)));
+  for (const KernelHeader& header : kKernelHeaders)
+    memory->addFile(std::string(kHeaderFolder) + "/adc/" + header.name, 0,
+                    llvm::MemoryBuffer::getMemBuffer(llvm::StringRef(header.text)));
   overlay->pushOverlay(memory);
   llvm::IntrusiveRefCntPtr<GuardedFiles> guarded(new GuardedFiles(overlay, config.text_limit));
   clang::FileSystemOptions where;
