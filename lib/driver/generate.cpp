@@ -14,6 +14,7 @@
 #include "diag/errors/codegen.h"
 #include "driver/targets.h"
 #include "ir/module.h"
+#include "support/bounded_run.h"
 #include "support/check.h"
 #include "support/crash.h"
 
@@ -34,8 +35,10 @@ diag::Result<codegen::TargetCode> EmitMsl(const ir::Module& module,
       names.back().emplace_back(module.Text((*what.kernel)[param].name));
     }
   }
-  diag::Status translated = codegen::TranslateToMsl(config.target, names, *code);
-  if (!translated) return translated.Failure();
+  // SPIRV-Cross calls itself once for each block that follows another.
+  std::optional<diag::Status> translated;
+  RunDeep([&] { translated = codegen::TranslateToMsl(config.target, names, *code); });
+  if (!*translated) return translated->Failure();
   return code;
 }
 

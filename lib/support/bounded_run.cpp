@@ -104,16 +104,28 @@ void* RunTask(void* pointer) {
   return nullptr;
 }
 
-bool RunOnStack(size_t stack, Task* task) {
+void* RunWork(void* work) {
+  AlternateStack for_handlers;
+  (*static_cast<const std::function<void()>*>(work))();
+  return nullptr;
+}
+
+bool RunOnStack(size_t stack, void* (*run)(void*), void* what) {
   pthread_attr_t attributes;
   pthread_t thread = {};
   pthread_attr_init(&attributes);
   bool runs = pthread_attr_setstacksize(&attributes, stack) == 0 &&
               pthread_attr_setguardsize(&attributes, kGuard) == 0 &&
-              pthread_create(&thread, &attributes, RunTask, task) == 0;
+              pthread_create(&thread, &attributes, run, what) == 0;
   pthread_attr_destroy(&attributes);
   if (runs) pthread_join(thread, nullptr);
   return runs;
+}
+
+bool RunOnLargeStack(void* (*run)(void*), void* what) {
+  for (size_t stack = kLargestStack; stack >= kSmallestStack; stack /= 2)
+    if (RunOnStack(stack, run, what)) return true;
+  return false;
 }
 
 }  // namespace
@@ -121,9 +133,11 @@ bool RunOnStack(size_t stack, Task* task) {
 void RunBounded(const RunBounds& bounds, const std::function<void()>& work) {
   Watch watch(bounds);
   Task task{bounds, work};
-  for (size_t stack = kLargestStack; stack >= kSmallestStack; stack /= 2)
-    if (RunOnStack(stack, &task)) return;
-  work();
+  if (!RunOnLargeStack(RunTask, &task)) work();
+}
+
+void RunDeep(const std::function<void()>& work) {
+  if (!RunOnLargeStack(RunWork, const_cast<std::function<void()>*>(&work))) work();
 }
 
 bool SayTooDeep(uintptr_t address) {

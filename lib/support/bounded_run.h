@@ -19,6 +19,10 @@ struct RunBounds {
 /// ended. Time and memory are looked at 50 times a second. One at a time in a process.
 void RunBounded(const RunBounds& bounds, const std::function<void()>& work);
 
+/// Runs `work` on a thread with as large a stack, without bounds, and returns when it has ended: for
+/// libraries that go into a user's text as deep as it is long. Any number at a time.
+void RunDeep(const std::function<void()>& work);
+
 /// For the handler of a signal: whether `address` lies in the guard below the stack of a bounded run. Then it
 /// has printed `too_deep`.
 bool SayTooDeep(uintptr_t address);

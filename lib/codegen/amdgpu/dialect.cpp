@@ -4,6 +4,7 @@
 // registers for it.
 #include "codegen/amdgpu/dialect.h"
 
+#include "codegen/llvm/amd_inputs.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
@@ -21,13 +22,6 @@ constexpr uint32_t kHalfWave = 32;
 constexpr uint32_t kSwizzleKeep = 0x1F;
 constexpr uint32_t kSwizzleXorShift = 10;
 
-constexpr const char* kUnneeded[] = {
-    "amdgpu-no-dispatch-ptr",      "amdgpu-no-queue-ptr",         "amdgpu-no-dispatch-id",
-    "amdgpu-no-implicitarg-ptr",   "amdgpu-no-workgroup-id-y",    "amdgpu-no-workgroup-id-z",
-    "amdgpu-no-workitem-id-y",     "amdgpu-no-workitem-id-z",     "amdgpu-no-lds-kernel-id",
-    "amdgpu-no-hostcall-ptr",      "amdgpu-no-heap-ptr",          "amdgpu-no-default-queue",
-    "amdgpu-no-completion-action", "amdgpu-no-multigrid-sync-arg"};
-
 }  // namespace
 
 void AmdgpuDialect::MakeModule(llvm::Module& module) const {
@@ -42,7 +36,7 @@ void AmdgpuDialect::MakeFunction(llvm::Function& function) const {
   function.addFnAttr("amdgpu-unsafe-fp-atomics", "true");
   // What LLVM unrolls on other targets, and not twice as much: copies cost registers, which waves share.
   function.addFnAttr("amdgpu-unroll-threshold", "150");
-  for (const char* input : kUnneeded) function.addFnAttr(input);
+  for (unsigned n = kAmdKernelInputs; n < kAmdInputs.size(); ++n) function.addFnAttr(kAmdInputs[n]);
   if (function.hasLocalLinkage()) {
     function.removeFnAttr(llvm::Attribute::NoInline);
     function.addFnAttr(llvm::Attribute::AlwaysInline);

@@ -22,6 +22,7 @@
 
 #include "codegen/common/math_file.h"
 #include "codegen/common/math_names.h"
+#include "codegen/llvm/amd_inputs.h"
 #include "codegen/llvm/device_calls.h"
 #include "diag/errors/codegen.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -165,6 +166,9 @@ void Adopt(llvm::Function& function, const target::Target& target) {
   function.removeFnAttrs(dropped);
   function.addFnAttr("target-cpu", target.processor);
   if (!target.features.empty()) function.addFnAttr("target-features", target.features);
+  if (target.arch == target::Arch::Amdgcn) {
+    for (const char* input : kAmdInputs) function.addFnAttr(input);
+  }
   for (llvm::Instruction& instruction : llvm::instructions(function)) {
     instruction.dropUnknownNonDebugMetadata();
     if (auto* call = llvm::dyn_cast<llvm::CallInst>(&instruction))
