@@ -312,3 +312,192 @@ enlarged = scaled_by(2.5, (1, 0.5))
 def closures(x: X, y: X):
     for i in adc.parallel(x.shape[0]):
         y[i] = enlarged(x[i]) * x[i]
+
+
+# ---- returns from loops
+
+
+@adc.function
+def first_above(x, limit):
+    for k in range(len(x)):
+        if x[k] > limit:
+            return x[k] * 2.0
+    return limit
+
+
+@adc.function
+def root(a, v=1):
+    while True:
+        following = 0.5 * (v + a / v)
+        if abs(following - v) < 1e-9:
+            return following
+        v = following
+
+
+@adc.function
+def pair_in_loops(x, v):
+    for i in range(3):
+        for j in range(4):
+            if x[(i + j) % 5] * v > 1.2:
+                return x[j] * v, i + j
+            if j > i + 1:
+                break
+        v = v * 1.1
+    if v > 3.0:
+        return v, -1
+    return v * v, 100
+
+
+@adc.function
+def literal_in_loop(x, v):
+    for k in range(len(x)):
+        if x[k] > v:
+            if x[k] > 1.5:
+                return 0
+            else:
+                return 2
+    return v
+
+
+@adc.function
+def vector_in_loop(p, n):
+    k = 0
+    while k < n:
+        if p[k].x > 0.7:
+            return p[k] * 2.0
+        k += 1
+    return adc.vec3(1.0, 2.0, 3.0) * p[0].x
+
+
+@adc.function
+def step_of(v):
+    for limit, slope in ((0.5, 3.0), (0.9, 2.0), (1.3, 0.5)):
+        if v < limit:
+            return v * slope
+    return 4 * v
+
+
+@adc.function
+def clip_from(a, most):
+    """Ends early, and returns nothing."""
+    for k in range(len(a)):
+        if a[k] > most:
+            return
+        a[k] = 0.5 * most
+    a[0] += 0.25
+
+
+@adc.function
+def searched(x, v):
+    for j, k in adc.serial(len(x), 2):
+        if x[j] * k > v:
+            return True, x[j]
+    return False, v
+
+
+@adc.kernel
+def returns(x: X, y: X):
+    for i in adc.parallel(x.shape[0]):
+        a = adc.array(adc.f64, 3)
+        for k in range(3):
+            a[k] = x[k + i % 3]
+        clip_from(a, x[i])
+        found, nearest = searched(x, x[i])
+        v, n = pair_in_loops(x, x[i])
+        y[i] = first_above(x, x[i]) + root(x[i]) + v + n * x[i] + literal_in_loop(x, x[i]) * x[i] + step_of(x[i])
+        y[i] += a[0] + 2 * a[1] + 3 * a[2] + (nearest if found else -x[i])
+
+
+@adc.kernel
+def returned_vectors(p: Points, y: X, n: adc.i32):
+    for i in adc.parallel(p.shape[0]):
+        v = vector_in_loop(p, n)
+        y[i] = v.x * p[i].y + v.z
+
+
+@adc.kernel
+def ends_early(x: X, y: X, n: adc.i32):
+    """A kernel that returns: in a branch, and from a loop of its own."""
+    if n == 0:
+        return
+    total = 0.0
+    for i in range(n):
+        total += x[i]
+        y[i] = total
+        if total > 2.0:
+            return
+    for i in adc.parallel(x.shape[0]):
+        y[i] = x[i] * x[i]
+
+
+# ---- tuples, mixed numbers, NumPy's names
+
+
+@adc.kernel
+def tuples(x: X, y: X, n: adc.i32):
+    for i in adc.parallel(x.shape[0]):
+        t = (x[i], 2.0) if x[i] > 0.8 else (1.0, x[i])
+        a, b = t if x[i] < 1.2 else (product(x[i], x[i]), 3 * x[i])
+        s, turns = (x[i], (0, x[i] * 2)), 0
+        for k in range(n):
+            u, (c, v) = s
+            if u > v:
+                s = (u * 0.9, (c + 1, v + 0.1))
+            else:
+                s = (v, (c, u))
+            if k > 6:
+                t = (s[0], t[0])
+                break
+            turns += 1
+        if x[i] > 1.0:
+            t = (a, t[1])
+        elif x[i] > 0.5:
+            t = (b, a * s[0])
+        while turns > 3:
+            t, turns = (t[1], t[0] * 0.5), turns - 1
+        w, u = (adc.vec2(x[i], 1), x[i]) if x[i] > 0.9 else (adc.vec2(2, x[i]), 1)
+        y[i] = t[0] * 2 + t[1] + s[1][1] * s[1][0] + w.x * w.y + u
+
+
+@adc.function
+def lowered(v, n):
+    for _ in range(n):
+        for _ in range(2):
+            v -= 0.25
+    return v
+
+
+@adc.kernel
+def mixed_numbers(x: X, y: X, p: Points, n: adc.i32, wide: adc.i64):
+    """Integers beside floats, also beside those of vectors."""
+    for i in adc.parallel(x.shape[0]):
+        v, turns = x[i], 0
+        while True:
+            v *= 1.3
+            turns += 1
+            if v > 4:
+                break
+            if turns == 3:
+                continue
+            v += 0.1
+        y[i] = x[i] * i + i / n + n / (i + 1) * v + turns * v + wide * x[i] - i % 3 * v
+        y[i] += (x[i] > 1) * v + (i < x[i]) + v ** turns + v % n + math.sqrt(i + 1) * v + max(i, v) + (turns == 3) * (v > 2)
+        half, share = n + 0.5, i * 0.5
+        y[i] += half * v + adc.f64(share) + lowered(1 if v > 4.2 else 2, i) * v
+        w = p[i] * i + 1 - 2 / (p[i] + 3) + adc.vec3(i, n, 1)
+        w += 0.5
+        w.x *= i
+        w -= n
+        y[i] += adc.dot(w, p[i] - adc.vec3(i, i, n))
+        y[i] += n
+        adc.atomic_add(y, i, i)
+
+
+@adc.kernel
+def names_of_numpy(x: X, y: X):
+    for i in adc.parallel(*x.shape):
+        v = x[i]
+        s = np.maximum(v, 1) * 2 + np.minimum(v, 0.9) + np.clip(v, 0.5, 1.25) + np.where(v > 0.8, v * v, -v) + np.sign(v - 1) * v
+        s += np.square(v) + np.abs(v - 1) + np.deg2rad(v) + np.rad2deg(v) + np.exp(-v) + np.hypot(v, i) + np.maximum(i, 2) * v
+        y[i] = s + sum(w * v for w in WEIGHTS) + max(x[k] for k in range(3)) + sum(tuple(v * k for k in (1, 2)))
+        y[i] += v if any(k + i < 6 and x[k + i] > 1 for k in range(1, 4)) else 0

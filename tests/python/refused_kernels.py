@@ -21,11 +21,30 @@ def recursive(v):
 
 
 @adc.function
-def returning(x):
+def uneven_in_a_loop(x):
     for k in range(3):
         if x[k] > 0.0:
-            return x[k]  # refused `return x[k]`: 'return' cannot stand in a loop
+            return x[k], x[k]
+        if x[k] < -1.0:
+            return x[k]  # refused `return x[k]`: another number of values: the same on every way
+    return 0.0, 0.0
+
+
+@adc.function
+def two_types_in_a_loop(x, y):
+    for k in range(3):
+        if x[k] > 0.0:
+            return x[k]
+        if x[k] < -1.0:
+            return y[k]  # refused `return y[k]`: the returned value is f32, where f64 is wanted
     return 0.0
+
+
+@adc.function
+def endless(x):
+    for k in range(3):  # refused `for k in range(3)`: another number of values
+        if x[k] > 0.0:
+            return x[k]
 
 
 @adc.function
@@ -36,8 +55,8 @@ def uneven(v):
 
 
 @adc.kernel
-def whole_quotient(x: X, n: adc.i32):
-    x[0] = adc.f64(n / 2)  # refused `n / 2`: '/' of integers is a float in Python: write '//'
+def quotient_of_vectors(q: adc.buffer[adc.vec[adc.i32, 2], 1]):
+    q[0] = q[1] / 2  # refused `q[1] / 2`: '/' of vectors of integers: write '//'
 
 
 @adc.kernel
@@ -51,8 +70,13 @@ def stored(x: X, y: F):
 
 
 @adc.kernel
-def float_and_integer(x: X, n: adc.i32):
-    x[0] = adc.f64(n + 0.5)  # refused `n + 0.5`: a float beside i32: adc.f64(i)
+def half_and_integer(h: adc.buffer[adc.f16, 1], n: adc.i32):
+    h[0] = h[1] * n  # refused `h[1] * n`: i32 beside f16: adc.f16(i)
+
+
+@adc.kernel
+def float_in_integers(c: adc.buffer[adc.i32, 1], n: adc.i32):
+    c[0] = n * 0.5  # refused `n * 0.5`: the value is f32, where i32 is wanted: adc.i32(a)
 
 
 @adc.kernel
@@ -63,8 +87,8 @@ def truth(x: X, q: adc.i32):
 
 @adc.kernel
 def bool_number(x: X, n: adc.i32):
-    m = (n > 0) + 1  # refused `(n > 0) + 1`: a bool is no number
-    x[m] = 1.0
+    m = -(n > 0)  # refused `-(n > 0)`: a bool is no number
+    x[0] = m
 
 
 @adc.kernel
@@ -119,8 +143,16 @@ def inner(x: X, n: adc.i32):
 
 @adc.kernel
 def early(x: X, n: adc.i32):
-    if n == 0:
-        return  # refused `return`: a kernel returns nothing
+    for i in adc.parallel(n):
+        if x[i] > 0.0:
+            return  # refused `return`: would end all iterations: write 'continue'
+        x[i] = 1.0
+
+
+@adc.kernel
+def with_a_value(x: X):
+    if x[0] > 0.0:
+        return x[0]  # refused `return x[0]`: a kernel returns nothing: store the value
     x[0] = 1.0
 
 
@@ -177,8 +209,18 @@ def calls_itself(x: X):
 
 
 @adc.kernel
-def returns_in_loop(x: X):
-    x[0] = returning(x)
+def returns_unevenly_in_a_loop(x: X):
+    x[0], x[1] = uneven_in_a_loop(x)
+
+
+@adc.kernel
+def returns_two_types_in_a_loop(x: X, y: F):
+    x[0] = two_types_in_a_loop(x, y)
+
+
+@adc.kernel
+def returns_in_a_loop_alone(x: X):
+    x[0] = endless(x)
 
 
 @adc.kernel
@@ -249,8 +291,8 @@ def no_component(p: adc.buffer[adc.vec[adc.f64, 2], 1]):
 
 
 @adc.kernel
-def shapes(p: adc.buffer[adc.vec[adc.f64, 3], 1]):
-    p[0] = p[1] + 1.0  # refused `p[1] + 1.0`: beside a float: adc.vec3(a)
+def shapes(p: adc.buffer[adc.mat[adc.f64, 3, 3], 1]):
+    p[0] = p[1] + 1.0  # refused `p[1] + 1.0`: beside a float: give both one shape
 
 
 @adc.kernel
@@ -278,7 +320,18 @@ def tries(x: X):
 
 @adc.kernel
 def comprehension(x: X):
-    x[0] = sum([x[i] for i in range(3)])  # refused `[x[i] for i in range(3)]`: a list cannot stand in a kernel: write a loop
+    a = [x[i] for i in range(3)]  # refused `[x[i] for i in range(3)]`: a list cannot stand in a kernel: write a loop
+    x[0] = a[0]
+
+
+@adc.kernel
+def generator(x: X, n: adc.i32):
+    x[0] = sum(x[i] for i in range(n))  # refused `range(n)`: known when the kernel is read: or a loop
+
+
+@adc.kernel
+def generator_with_if(x: X):
+    x[0] = sum(x[i] for i in range(3) if i != 1)  # refused `(x[i] for i in range(3) if i != 1)`: a generator with 'if': write a loop
 
 
 @adc.kernel
@@ -333,9 +386,32 @@ def constant_written(x: X):
 @adc.kernel
 def several_named(x: X):
     pair = x[0], x[1]
-    for _ in range(3):
-        pair = x[2], x[3]  # refused `pair`: is a tuple before the loop: name its values
+    for _ in range(3):  # refused `for _ in range(3)`: 'pair' is not of the form that it has before the loop: use two names
+        pair = x[2], (x[3], 1)
     x[0] = pair[0]
+
+
+@adc.kernel
+def none_before_a_loop(x: X):
+    best = None
+    for k in range(3):
+        if best is None or x[k] > 0.0:
+            best = x[k]  # refused `best`: is None: use another name
+
+
+@adc.kernel
+def sides_of_two_forms(x: X):
+    a, b = (x[0], x[1]) if x[2] > 0.0 else (x[0], (x[1], x[2]))  # refused `(x[0], (x[1], x[2]))`: a tuple of another form
+    x[0] = a + b
+
+
+@adc.kernel
+def two_forms_behind_a_branch(x: X):
+    if x[0] > 0.0:
+        pair = x[1], x[2]
+    else:
+        pair = x[1]
+    x[0] = pair[0]  # refused `pair`: stands for different things in two branches: use two names
 
 
 @adc.kernel
@@ -457,9 +533,9 @@ def a_count_in_f32(y: F, n: adc.i32):
     for i in range(n):
         if y[i] > 0.0:
             count += 1
-    y[0] = y[0] / count  # refused `y[0] / count`: f32 beside i32: adc.f32(count)
+    y[0] = count if y[0] > 0.0 else y[1]  # refused `count if y[0] > 0.0 else y[1]`: f32 in the other: adc.f32(a)
 
 
 @adc.kernel
 def of_numpy(x: X):
-    x[0] = np.maximum(x[1], 0.0)  # refused `np.maximum(x[1], 0.0)`: cannot be called: of NumPy there are
+    x[0] = np.heaviside(x[1], 0.0)  # refused `np.heaviside(x[1], 0.0)`: cannot be called: of NumPy there are

@@ -15,6 +15,7 @@ np = skip_without("numpy")
 
 import adc  # noqa: E402
 import adrt  # noqa: E402
+import everyday_kernels as everyday  # noqa: E402
 import natural_kernels as natural  # noqa: E402
 import refused_kernels  # noqa: E402
 from kernel_support import agree  # noqa: E402
@@ -487,6 +488,41 @@ class Natural(unittest.TestCase):
     def test_ordinary(self):
         agree(self, natural.ordinary, x=numbers(6), y=np.zeros(6))
         agree(self, natural.closures, x=numbers(6), y=np.zeros(6))
+
+    def test_returns(self):
+        agree(self, natural.returns, x=numbers(9), y=np.zeros(9))
+        for n in 1, 3, 9:
+            agree(self, natural.returned_vectors, p=numbers(9, 3), y=np.zeros(9), n=n)
+        for scale in 1, 0.1:
+            agree(self, natural.ends_early, x=scale * numbers(9), y=np.zeros(9), n=9)
+        y = np.ones(9)
+        natural.ends_early(x=numbers(9), y=y, n=0)
+        self.assertEqual(y.tolist(), [1] * 9)
+
+    def test_tuples(self):
+        for n in 0, 3, 9:
+            agree(self, natural.tuples, x=numbers(9), y=np.zeros(9), n=n)
+
+    def test_mixed_numbers(self):
+        agree(self, natural.mixed_numbers, x=numbers(9), y=np.zeros(9), p=numbers(9, 3), n=4, wide=2**40 + 1)
+        agree(self, natural.names_of_numpy, x=numbers(9), y=np.zeros(9))
+
+    def test_integers_beside_f32(self):
+        """Integers that f32 does not hold become the nearest float, as they do in NumPy's own conversion."""
+        @adc.kernel(derive="none")
+        def rounds(x: adc.buffer[adc.f32, 1], n: adc.i32, w: adc.i64, y: adc.buffer[adc.f32, 1]):
+            y[0], y[1], y[2] = x[0] * n, x[0] + w, n
+            y[3] = 1.0 if x[1] < n else 0.0
+
+        y = np.zeros(4, "f")
+        rounds(x=np.array([1, 2**24], "f"), n=2**24 + 1, w=-2**40 - 3, y=y)
+        wanted = [np.float32(2**24 + 1), np.float32(1) + np.float32(-2**40 - 3), np.float32(2**24 + 1), 0]
+        np.testing.assert_array_equal(y, np.array(wanted, "f"))
+
+    def test_everyday(self):
+        for kernel, arguments in everyday.CASES:
+            with self.subTest(kernel.__name__):
+                agree(self, kernel, slope_tolerance=1e-5, **arguments)
 
     def test_vectors_on_the_host(self):
         """Operators make new vectors, and functions of kernels get vectors of their own."""

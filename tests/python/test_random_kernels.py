@@ -29,7 +29,14 @@ class Writer:
         self.lines.append("    " * self.depth + text)
 
     def real(self, depth=0):
-        choice = self.random.randrange(13 if depth < 3 else 3)
+        choice = self.random.randrange(16 if depth < 3 else 3)
+        if choice == 13:
+            return f"({self.whole(depth + 1)} {self.random.choice('+-*')} x[i])"
+        if choice == 14:
+            sides = [f"({self.real(depth + 1)}, ({self.real(depth + 1)}, {self.random.choice(FLOATS)}))" for _ in range(2)]
+            return f"({sides[0]} if {self.test(depth + 1)} else {sides[1]})[1][{self.random.randint(0, 1)}]"
+        if choice == 15:
+            return f"found(x, {self.real(depth + 1)}, {self.whole(depth + 1)} % 4)[{self.random.randint(0, 1)}]"
         if choice == 10:
             return f"({self.random.randint(-2, 3)} if {self.test(depth + 1)} else {self.random.choice(('0', '1.5', '2'))})"
         if choice == 11:
@@ -165,6 +172,20 @@ def parts(v, pair):
     if v > 1.0:
         return 1, v
     return pair
+
+
+@adc.function
+def found(x, v, n):
+    for j in range(n):
+        for k in (1, 2.5, -0.5):
+            if x[j] * k > v:
+                return x[j], 0
+            if k + v > 3.0:
+                break
+            v -= 0.25
+        if j + v > 2.0:
+            return v, j * 0.5
+    return 1, v
 """
 
 

@@ -33,23 +33,34 @@ MADE_MATRICES = {host.mat2: 2, host.mat3: 3, host.mat4: 4}
 LOOPS = {host.parallel: "adc.parallel", host.serial: "adc.serial", host.unroll: "adc.unroll", host.checkpoint: "adc.checkpoint",
          builtins.range: "range"}
 LOOPS_OVER_TUPLES = {builtins.enumerate: "enumerate", builtins.zip: "zip", builtins.reversed: "reversed"}
+
+
+def _square(v):
+    return v * v
+
+
 # Functions of NumPy that give for numbers what those of Python give, by name.
 NUMPY = {**{one.__name__: one for one in (math.sqrt, math.sin, math.cos, math.tan, math.sinh, math.cosh, math.tanh, math.exp, math.exp2,
                                           math.expm1, math.log, math.log2, math.log10, math.log1p, math.cbrt, math.hypot, math.fabs,
                                           math.copysign, math.fmod, math.isnan, math.isinf, math.isfinite, host.floor, host.ceil,
-                                          host.trunc, host.rint)},
+                                          host.trunc, host.rint, host.minimum, host.maximum, host.sign, math.radians, math.degrees)},
          **{"arc" + one.__name__[1:]: one for one in (math.asin, math.acos, math.atan, math.atan2, math.asinh, math.acosh, math.atanh)},
-         "power": math.pow, "absolute": builtins.abs}
+         "power": math.pow, "absolute": builtins.abs, "deg2rad": math.radians, "rad2deg": math.degrees, "clip": host.clamp,
+         "where": host.select, "square": _square}
 NUMPY_TYPES = {"bool": types.boolean, "bool_": types.boolean,
                **{f"{name}{bits}": getattr(types, f"{name[0]}{bits}") for name in ("int", "uint") for bits in (8, 16, 32, 64)},
                **{f"float{bits}": getattr(types, f"f{bits}") for bits in (16, 32, 64)}}
+
+
+def _is_numpy(function) -> bool:
+    return type(function).__name__ == "ufunc" or callable(function) and getattr(function, "__module__", None) == "numpy"
 
 
 def python_of(function):
     """The function or type of a kernel that one of NumPy stands for; others as they are."""
     if isinstance(function, type) and function.__module__ == "numpy":
         return NUMPY_TYPES.get(function.__name__, function)
-    if type(function).__name__ == "ufunc":
+    if _is_numpy(function):
         return NUMPY.get(function.__name__, function)
     return function
 
@@ -91,7 +102,7 @@ class Calls(Expressions):
             return self.refuse(node, "'print' gives no value", "write it as a statement")
         if function in LOOPS_OVER_TUPLES:
             return self.refuse(node, f"'{text}' stands in a 'for' alone", f"write for a in {text}(...):")
-        if type(function).__name__ == "ufunc":
+        if _is_numpy(function):
             return self.refuse(node, f"'{text}' cannot be called in a kernel", f"of NumPy there are {', '.join(sorted(NUMPY))}")
         if getattr(function, "__module__", "") == "math":
             names = ", ".join(sorted(one.__name__ for one in (*FLOATS, *PREDICATES, *list(ROUNDED)[:3])))
@@ -123,7 +134,7 @@ class Calls(Expressions):
             return [value if value.type.shape else self.splat(node, value, shaped) for value in values]
         first = values[0]
         for other in values[1:]:
-            first, _ = self.agreed(node, first, other)
+            first = other if first.type.scalar.is_integer and other.type.scalar.is_float else self.agreed(node, first, other)[0]
         return [self.agreed(node, value, first)[0] for value in values]
 
     def splat(self, node: ast.AST, value: Value, type: types.Type) -> Value:
@@ -137,8 +148,9 @@ class Calls(Expressions):
         values = self.alike(node, values)
         if values[0].type.scalar is WEAK_INT:
             values = [Value(WEAK_FLOAT, value.text, None if value.const is None else float(value.const)) for value in values]
+        if values[0].type.scalar.is_integer and not values[0].type.shape:
+            values = [self.to_float(node, value) for value in values]
         if not values[0].type.scalar.is_float:
-            self.reconsider(values[0], WEAK_FLOAT)
             raise self.refuse(node, f"'{self.source.text(node.func)}' takes floats, not {self.named(values[0].type)}",
                               f"convert it, as in adc.{self.default_float.ir}(i)")
         return values
@@ -178,7 +190,7 @@ class Calls(Expressions):
         if not isinstance(whole, Buffer):
             raise self.refuse(name, "an atomic works on a buffer", "write adc.atomic_add(x, i, v)")
         place = self.element_at(node, whole, self.indices(index))
-        value = self.as_type(amount, self.value(amount), whole.element, "the value")
+        value = self.as_element(amount, self.value(amount), whole.element)
         return self.emit(node, f"atomic {op}", f"{place}, {value.plain()}", whole.element)
 
     def call_vector(self, node: ast.Call, count: int) -> Value:
@@ -295,15 +307,25 @@ class Calls(Expressions):
         return total
 
     def call_any(self, node: ast.Call, join, start: bool) -> Value:
-        result = known(start)
-        for one in self.numbers_of(self.counted(node, 1)[0], "all" if start else "any"):
-            condition = self.check_condition(node.args[0], one)
-            result = join(node, result, lambda condition=condition: condition)
+        result, (given,) = known(start), self.counted(node, 1)
+        if isinstance(given, ast.GeneratorExp):  # computes no more elements than decide
+            tests = self.comprehended(given)
+        else:
+            tests = [lambda one=one: one for one in self.items_of(given, "'all'" if start else "'any'")]
+        for one in tests:
+            result = join(node, result, lambda one=one: self.check_condition(given, self.to_value(given, one())))
         return result
 
     def call_pow(self, node: ast.Call) -> Value:
         base, exponent = self.counted(node, 2)
         return self.arithmetic(node, ast.Pow(), self.value(base), self.value(exponent))
+
+    def call_tuple(self, node: ast.Call) -> Several:
+        return Several(self.items_of(self.counted(node, 1)[0], "'tuple'"))
+
+    def call_square(self, node: ast.Call) -> Value:
+        value, = (self.value(one) for one in self.counted(node, 1))
+        return self.arithmetic(node, ast.Mult(), value, value)
 
     def call_divmod(self, node: ast.Call) -> Several:
         left, right = (self.value(one) for one in self.counted(node, 2))
@@ -432,8 +454,8 @@ class Calls(Expressions):
 
 OTHERS = {builtins.abs: Calls.call_abs, builtins.min: lambda self, node: self.call_least(node, "min", min),
           builtins.max: lambda self, node: self.call_least(node, "max", max), builtins.int: Calls.call_int,
-          builtins.bool: Calls.call_bool, builtins.float: Calls.call_float, builtins.sum: Calls.call_sum, builtins.pow: Calls.call_pow,
-          builtins.divmod: Calls.call_divmod, builtins.any: lambda self, node: self.call_any(node, self.either, False),
+          builtins.bool: Calls.call_bool, builtins.float: Calls.call_float, builtins.sum: Calls.call_sum, builtins.tuple: Calls.call_tuple,
+          builtins.pow: Calls.call_pow,          builtins.divmod: Calls.call_divmod, _square: Calls.call_square, builtins.any: lambda self, node: self.call_any(node, self.either, False),
           builtins.all: lambda self, node: self.call_any(node, self.both, True),
           math.radians: lambda self, node: self.call_scaled(node, math.pi / 180.0),
           math.degrees: lambda self, node: self.call_scaled(node, 180.0 / math.pi), builtins.len: Calls.call_len, host.select: Calls.call_select,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import math
 from collections.abc import Callable
 
@@ -10,7 +11,8 @@ from . import _types as types
 from ._compile import CompileError
 from ._places import Place, Source, refusal
 from ._text import Piece
-from ._values import WEAK_FLOAT, WEAK_INT, Again, Guess, LocalArray, Several, Told, Unknown, Value
+from ._values import (OPEN, RESULT, UNSET, WEAK_FLOAT, WEAK_INT, Again, Guess, Key, LocalArray, Several, Static, Told, Unknown, Value,
+                      form_of, held, hold, leaves, name_of)
 
 CHEAP = {"neg", "not", "add", "sub", "and", "or", "xor", "shl", "shr", "select", "cast", "bitcast", "vec.make", "stop_gradient",
          "eq", "ne", "lt", "le", "gt", "ge", "vec.get", "shape"}
@@ -29,10 +31,10 @@ class Region:
 class Loop:
     """A loop around what is read: the names that it carries, their types, and the types that reach its end."""
 
-    def __init__(self, kind: str, carried: dict[str, types.Type]):
+    def __init__(self, kind: str, carried: dict[Key, types.Type]):
         self.kind, self.carried = kind, carried
-        self.seen: dict[str, list[types.Type]] = {name: [] for name in carried}
-        self.guesses: dict[str, frozenset[Guess]] = {}
+        self.seen: dict[Key, list[types.Type]] = {key: [] for key in carried}
+        self.guesses: dict[Key, frozenset[Guess]] = {}
 
 
 class Emitter:
@@ -60,19 +62,20 @@ class Emitter:
     def refuse(self, node: ast.AST, message: str, remedy: str | None = None) -> CompileError:
         return refusal(self.source.place(node), message, remedy)
 
-    def fresh(self, hint: str = "") -> str:
-        hint = hint if hint.isascii() else ""
+    def fresh(self, key: Key = "") -> str:
+        hint = name_of(key)
+        hint = hint if hint.isascii() and " " not in hint else ""
         used = self.counts.get(hint, 0)
         self.counts[hint] = used + 1
         if not hint:
             return f"%{used}"
         return f"%{hint}.{used}" if used else f"%{hint}"
 
-    def rename(self, value: Value, hint: str) -> None:
+    def rename(self, value: Value, key: Key) -> None:
         """Names a value after the variable that it was just made for."""
         last = self.pieces[-1].parts if self.pieces else [""]
-        if hint.isascii() and value.text[1:].isdigit() and isinstance(last[0], str) and last[0].startswith(value.text + " = "):
-            name = self.fresh(hint)
+        if name_of(key).isascii() and value.text[1:].isdigit() and isinstance(last[0], str) and last[0].startswith(value.text + " = "):
+            name = self.fresh(key)
             last[0] = name + last[0][len(value.text):]
             value.text = name
 
@@ -99,7 +102,7 @@ class Emitter:
 
     # ---- types that literals have where nothing says one
 
-    def guessed(self, node: ast.AST, name: str | int, weak: types.Type, counts: bool = False) -> tuple[types.Scalar, frozenset[Guess]]:
+    def guessed(self, node: ast.AST, name: Key | int, weak: types.Type, counts: bool = False) -> tuple[types.Scalar, frozenset[Guess]]:
         """The type of literals that nothing else determines, and the guess that it is one."""
         key = (*self.calls, node.lineno, node.col_offset, name)  # type: ignore[attr-defined]
         told = self.told.get(key)
@@ -136,6 +139,8 @@ class Emitter:
         """The value as one of a type: literals become it, others have it."""
         if value.type is type:
             return value
+        if value.type is UNSET:
+            return self.zero(node, type)
         if value.type.shape == type.shape:
             self.reconsider(value, type)
         if not value.is_weak or type.shape:
@@ -145,6 +150,14 @@ class Emitter:
                 raise self.refuse(node, f"{what} is a float, where {type.ir} is wanted", f"write adc.{type.ir}(...)")
             return Value(type, value.text)
         return Value(type, const=self.literal(node, value.const, type))
+
+    def zero(self, node: ast.AST, type: types.Type) -> Value:
+        """The value of a variable that was not assigned."""
+        number = Value(type.scalar, const=False if type.scalar is types.boolean else 0)
+        if not type.shape:
+            return number
+        op, stated = ("vec.make", "") if len(type.shape) == 1 else ("mat.make", f" : {type.ir}")
+        return self.emit(node, op, ", ".join([number.operand()] * math.prod(type.shape)) + stated, type)
 
     def literal(self, node: ast.AST, number, type: types.Scalar):
         if type.is_float:
@@ -179,12 +192,14 @@ class Emitter:
             return f"make one, as in adc.vec{wanted.shape[0]}(a)" if len(wanted.shape) == 1 else "make a matrix of it"
         if given.shape:
             return "take a component, or change the type of the other one"
-        return f"convert it, as in adc.{wanted.ir}(a)"
+        return "convert it, as in " + {WEAK_INT: "int(a)", WEAK_FLOAT: "float(a)"}.get(wanted, f"adc.{wanted.ir}(a)")
 
     def joined_type(self, a: Value, b: Value) -> types.Type | None:
         """The type of two values of which one is taken; None where there is none."""
-        if a.type is b.type:
+        if a.type is b.type or b.type is UNSET:
             return a.type
+        if a.type is UNSET:
+            return b.type
         if a.is_weak and b.is_weak:
             return WEAK_FLOAT
         weak, other = (a, b) if a.is_weak else (b, a)
@@ -226,20 +241,20 @@ class Emitter:
         stays = yes if yes.falls else no
         self.env = dict(stays.env)
         names, values = [], []
-        for name, value in stays.env.items():
-            if isinstance(value, (LocalArray, Several)) and before.get(name) is not value:
-                what = "an array" if isinstance(value, LocalArray) else "a tuple"
-                self.env[name] = Unknown(f"is {what} that a branch made", "make it before the 'if'")
-            if isinstance(value, Value) and value.const is None and not value.same(before.get(name)):
-                names.append(name)
-                values.append(value)
-        if stays.results:
-            raise self.refuse(node, "a 'return' and a 'break' in branches of one 'if'", "assign to a variable, and return at the end")
+        for name, whole in stays.env.items():
+            parts = leaves(whole, name)
+            if any(isinstance(value, LocalArray) and held(before, key) is not value for key, value in parts):
+                self.env[name] = Unknown("is an array that a branch made", "make it before the 'if'")
+                continue
+            for key, value in parts:
+                if isinstance(value, Value) and value.const is None and not value.same(held(before, key)):
+                    names.append(key)
+                    values.append(value)
         results = [self.fresh(name) for name in names]
         stays.pieces.append(Piece("yield", ["yield " + ", ".join(value.operand() for value in values)], None)) if names else None
         self.if_piece(node, condition, results, yes.pieces, no.pieces)
         for name, value, result in zip(names, values, results):
-            self.env[name] = Value(value.type, result, guesses=value.guesses)
+            hold(self.env, name, Value(value.type, result, guesses=value.guesses))
         return []
 
     def if_piece(self, node: ast.AST, condition: Value, results: list[str], yes: list[Piece], no: list[Piece]) -> None:
@@ -248,30 +263,35 @@ class Emitter:
         self.pieces.append(Piece("if", parts, self.place(node)))
 
     def join(self, node: ast.AST, condition: Value, yes: Region, no: Region) -> list[Value]:
-        self.env, merged = {}, []  # merged: (name or None, of yes, of no)
+        self.env, merged = {}, []  # merged: (key or None, of yes, of no)
         for name in [*yes.env, *(name for name in no.env if name not in yes.env)]:
             a, b = yes.env.get(name), no.env.get(name)
             self.env[name] = self.one_of(name, a, b)
             if self.env[name] is None:
-                merged.append((name, a, b))
+                self.env[name] = a
+                pairs = [(key, one, two) for (key, one), (_, two) in zip(leaves(a, name), leaves(b, name))]
+                merged += [pair for pair in pairs if self.one_of(*pair) is None]
         if len(yes.results) != len(no.results):
             raise self.refuse(node, "one branch returns another number of values than the other", "return the same on every way")
         merged += [(None, a, b) for a, b in zip(yes.results, no.results)]
         made = self.chosen(node, condition, yes, no, merged)
-        for (name, _, _), value in zip(merged, made):
-            if name is not None:
-                self.env[name] = value
+        for (key, _, _), value in zip(merged, made):
+            if key is not None:
+                hold(self.env, key, value)
         return made[len(merged) - len(yes.results):]
 
-    def one_of(self, name: str, a, b):
-        """What a name stands for behind two branches; None where a value has to be chosen."""
-        if a is b or (isinstance(a, Value) and a.same(b)):
+    def one_of(self, key: Key, a, b):
+        """What a name stands for behind two branches; None where values have to be chosen."""
+        if a is b or (isinstance(a, Value) and a.same(b)) or (isinstance(a, Static) and isinstance(b, Static) and a.thing is b.thing):
             return a
         for one in a, b:
             if isinstance(one, Unknown):
                 return one
         if a is None or b is None:
             return Unknown("is assigned in one branch only", "assign it before the 'if', or in both branches")
+        if isinstance(a, Several) and form_of(a) == form_of(b):
+            parts = [self.one_of(at, one, two) for (at, one), (_, two) in zip(leaves(a, key), leaves(b, key))]
+            return next((one for one in parts if isinstance(one, Unknown)), None if None in parts else a)
         if not isinstance(a, Value) or not isinstance(b, Value):
             return Unknown("stands for different things in two branches", "use two names")
         if self.joined_type(a, b) is None:
@@ -291,7 +311,7 @@ class Emitter:
             guesses.append(frozenset())
             if not self.trials and not type.shape and all(one.guesses or (one.is_weak and one.const is not None) for one in (a, b)):
                 type, guesses[-1] = self.guessed(node, name or at - len(merged), type)
-            pairs.append((a, b, type) if type in (WEAK_INT, WEAK_FLOAT) else
+            pairs.append((a, b, type) if type in OPEN else
                          (self.as_type(node, a, type), self.as_type(node, b, type), type))
             guesses[-1] = guesses[-1] and guesses[-1] | a.guesses | b.guesses
         cheap = all(len(one.pieces) <= CHEAP_INSTRUCTIONS and all(piece.cheap for piece in one.pieces) for one in (yes, no))
@@ -317,39 +337,47 @@ class Emitter:
     def find_types(self, node: ast.AST, loop: Loop, run: Callable[[Loop], object]) -> None:
         """Gives carried names that begin with literals the types that the loop's body gives them: reads the body, and drops
         the instructions, until no type changes."""
-        before, counts, top = self.env, dict(self.counts), self.top
         for name, type in loop.carried.items():
-            if type in (WEAK_INT, WEAK_FLOAT):
+            if type in OPEN:
                 told = self.told.get((*self.calls, node.lineno, node.col_offset, name))  # type: ignore[attr-defined]
                 loop.carried[name] = told or type
-        while any(type in (WEAK_INT, WEAK_FLOAT) for type in loop.carried.values()):
+        while any(type in OPEN for type in loop.carried.values()):
             trial = Loop(loop.kind, dict(loop.carried))
-            pieces, loops = self.pieces, list(self.loops)
-            self.trials, self.env, self.pieces = self.trials + 1, dict(before), []
-            try:
+            with self.trial():
                 run(trial)
-            except CompileError:
-                pass  # the reading that counts says it
-            self.trials, self.pieces, self.loops, self.env = self.trials - 1, pieces, loops, before
-            self.counts, self.top = dict(counts), top
             if not self.refine(loop, trial):
                 break
         self.reachable = True
         for name, type in loop.carried.items():
-            given = self.env[name].guesses
-            if type in (WEAK_INT, WEAK_FLOAT) and not self.trials or given:
-                guess, own = self.guessed(node, name, type, counts=True)
+            given = held(self.env, name).guesses
+            if type in OPEN and not self.trials or given:
+                guess, own = self.guessed(node, name, type, counts=name_of(name) != RESULT)
                 loop.carried[name] = type if given else guess
                 loop.guesses[name] = own | given
+
+    @contextlib.contextmanager
+    def trial(self):
+        """What is read in this context is dropped."""
+        state = self.env, self.pieces, self.loops, self.counts, self.top
+        self.trials, self.env, self.pieces, self.loops, self.counts = self.trials + 1, dict(self.env), [], list(self.loops), dict(self.counts)
+        try:
+            yield
+        except CompileError:
+            pass  # the reading that counts says it
+        finally:
+            self.trials -= 1
+            self.env, self.pieces, self.loops, self.counts, self.top = state
+            self.reachable = True
 
     @staticmethod
     def refine(loop: Loop, trial: Loop) -> bool:
         changed = False
         for name, type in loop.carried.items():
-            if type not in (WEAK_INT, WEAK_FLOAT):
+            if type not in OPEN:
                 continue
             seen = trial.seen[name]
-            found = next((one for one in seen if one not in (WEAK_INT, WEAK_FLOAT)), WEAK_FLOAT if WEAK_FLOAT in seen else type)
+            weak = type if type is WEAK_FLOAT else next((one for one in (WEAK_FLOAT, WEAK_INT) if one in seen), type)
+            found = next((one for one in seen if one not in OPEN), weak)
             if found is not type:
                 loop.carried[name], changed = found, True
         return changed
@@ -357,18 +385,27 @@ class Emitter:
     def carried_now(self, node: ast.AST, loop: Loop) -> str:
         """The values of the carried names, as a `yield`, `break` or `continue` gives them on."""
         texts = []
-        for name, type in loop.carried.items():
-            value = self.env[name]
+        self.check_forms(node, loop)
+        for key, type in loop.carried.items():
+            value, name = held(self.env, key), name_of(key)
             if not isinstance(value, Value):
-                why = f"'{name}' {value.why}" if isinstance(value, Unknown) else f"'{name}' is no value"
-                raise self.refuse(node, f"{why}, and the loop carries it", value.remedy if isinstance(value, Unknown) else "use two names")
-            loop.seen[name].append(value.type)
-            if not (self.trials and type in (WEAK_INT, WEAK_FLOAT)):
+                raise self.refuse(node, f"'{name}' is no value, and the loop carries it", "use two names")
+            loop.seen[key].append(value.type)
+            if not (self.trials and type in OPEN):
                 if not value.is_weak and not value.type.shape:
-                    self.reconsider(Value(type, guesses=loop.guesses.get(name, frozenset())), value.type)
-                value = self.as_type(node, value, type, f"'{name}', which the loop carries,")
+                    self.reconsider(Value(type, guesses=loop.guesses.get(key, frozenset())), value.type)
+                value = self.as_type(node, value, type, "the returned value" if name == RESULT else f"'{name}', which the loop carries,")
             texts.append(value.operand(type))
         return ", ".join(texts)
+
+    def check_forms(self, node: ast.AST, loop: Loop) -> None:
+        """Tuples that a loop carries stay of one form."""
+        for name in dict.fromkeys(map(name_of, loop.carried)):
+            found = self.env[name]
+            if isinstance(found, Unknown):
+                raise self.refuse(node, f"'{name}' {found.why}, and the loop carries it", found.remedy)
+            if {key for key, _ in leaves(found, name)} != {key for key in loop.carried if name_of(key) == name}:
+                raise self.refuse(node, f"'{name}' is not of the form that it has before the loop", "use two names")
 
     def leave(self, node: ast.AST, word: str) -> None:
         values = self.carried_now(node, self.loops[-1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import builtins
+import functools
 import operator
 import types as python
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from collections.abc import Callable
 from . import _types as types
 from ._emitter import Emitter
 from ._text import Piece
-from ._values import WEAK_FLOAT, WEAK_INT, Buffer, LocalArray, Several, Shape, Static, Unknown, Value
+from ._values import WEAK_FLOAT, WEAK_INT, Buffer, LocalArray, Several, Shape, Static, Unknown, Value, nested
 
 ARITHMETIC = {ast.Add: "add", ast.Sub: "sub", ast.Mult: "mul", ast.Div: "div", ast.FloorDiv: "floordiv", ast.Mod: "mod"}
 BITS = {ast.BitAnd: "and", ast.BitOr: "or", ast.BitXor: "xor", ast.LShift: "shl", ast.RShift: "shr"}
@@ -29,6 +30,11 @@ class Expressions(Emitter):
     """Reads expressions; a subclass gives `scope` and calls."""
 
     scope: Callable[[str, ast.AST], object]
+    elements: Callable[[ast.expr], list]
+    assign: Callable[[ast.expr, object, ast.expr], None]
+    splat: Callable[[ast.AST, Value, types.Type], Value]
+    to_scalar: Callable[[ast.AST, Value, types.Scalar], Value]
+    to_float: Callable[[ast.AST, Value], Value]
 
     # ---- what an expression stands for
 
@@ -138,11 +144,29 @@ class Expressions(Emitter):
 
     def items_of(self, node: ast.expr, what: str) -> list:
         """What the expression holds, where several values are wanted; brackets of a list are as those of a tuple."""
+        if isinstance(node, (ast.GeneratorExp, ast.ListComp)):
+            return [one() for one in self.comprehended(node)]
         read = self.read_tuple(node) if isinstance(node, ast.List) else self.read(node)  # type: ignore[arg-type]
         found = self.items(node, read)
         if found is None:
             raise self.refuse(node, f"{what} takes a tuple, a shape or a vector", "write the values, as in (a, b)")
         return found
+
+    def comprehended(self, node: ast.GeneratorExp | ast.ListComp) -> list[Callable]:
+        """What reads the elements of `f(a) for a in t`, where t is a tuple or a range of numbers."""
+        over = node.generators[0]
+        if len(node.generators) != 1 or over.ifs:
+            raise self.refuse(node, "a generator with 'if' or with several 'for' cannot stand in a kernel", "write a loop")
+
+        def element(one):
+            before = self.env
+            self.env = dict(before)
+            self.assign(over.target, one, over.iter)
+            read = self.read(node.elt)
+            self.env = before
+            return read
+
+        return [functools.partial(element, one) for one in self.elements(over.iter)]
 
     def item(self, node: ast.Subscript, items: list, at: Value):
         """An element of a tuple. Where the index is computed, it is chosen among the elements."""
@@ -257,12 +281,16 @@ class Expressions(Emitter):
             return self.folded(node, FOLDED.get(type(op)), left.const, right.const)
         if isinstance(op, ast.MatMult):
             return self.matrix_product(node, left, right)
-        for value in left, right:
-            if value.type.scalar is types.boolean and type(op) not in (ast.BitAnd, ast.BitOr, ast.BitXor):
-                raise self.refuse(node, "a bool is no number in a kernel", "write adc.i32(b), or 1.0 if b else 0.0")
+        if type(op) not in (ast.BitAnd, ast.BitOr, ast.BitXor):
+            left, right = self.counted_as(node, left), self.counted_as(node, right)
         if isinstance(op, ast.Pow):
             return self.power(node, left, right)
-        left, right = self.agreed(node, left, right, scaling=type(op) in (ast.Mult, ast.Div, ast.Mod, ast.FloorDiv))
+        spread = type(op) in (ast.Add, ast.Sub, ast.Div) and 1 in (len(left.type.shape), len(right.type.shape))
+        left, right = self.agreed(node, left, right, scaling=spread or type(op) in (ast.Mult, ast.Div, ast.Mod, ast.FloorDiv))
+        if spread and not left.type.shape:
+            left = self.splat(node, left, right.type)
+        elif spread and not right.type.shape and not isinstance(op, ast.Div):
+            right = self.splat(node, right, left.type)
         scalar = left.type.scalar
         if type(op) in BITS:
             if scalar.is_float:
@@ -270,19 +298,25 @@ class Expressions(Emitter):
             if type(op) in (ast.LShift, ast.RShift) and right.const is not None and not 0 <= right.const < scalar.bits:
                 raise self.refuse(node, f"{self.named(left.type)} is shifted by {right.const}", f"shift by 0 to {scalar.bits - 1}")
             return self.apply(node, BITS[type(op)], left, right)
-        if isinstance(op, ast.Div) and not scalar.is_float:
-            if left.guesses and right.guesses or left.guesses and right.const is not None or right.guesses and left.const is not None:
-                self.reconsider(left if left.guesses else right, WEAK_FLOAT)
-            raise self.refuse(node, "'/' of integers is a float in Python",
-                              "write '//' for the whole quotient, or adc.f32(a) / adc.f32(b)")
+        if isinstance(op, ast.Div) and scalar.is_integer:
+            if left.type.shape or right.type.shape:
+                raise self.refuse(node, "'/' of vectors of integers", "write '//' for the whole quotients, or convert the vectors")
+            return self.arithmetic(node, op, self.to_float(node, left), self.to_float(node, right))
         shaped = left.type if left.type.shape else right.type
         if not isinstance(op, ast.Mult) and right.type.shape and not left.type.shape:
-            raise self.refuse(node, "a number cannot be divided by a vector", "write adc.vec3(1.0) / v")
+            raise self.refuse(node, "a number is divided by a matrix, or its remainder by a vector is wanted",
+                              "call it for each component")
         if type(op) in (ast.Mod, ast.FloorDiv) and shaped.shape:
             return self.quotients(node, op, left, right)
         if type(op) in (ast.Mod, ast.FloorDiv) and scalar.is_float:
             return self.float_quotient(node, op, left, right)
         return self.apply(node, ARITHMETIC[type(op)], left, right, type=shaped)
+
+    def counted_as(self, node: ast.AST, value: Value) -> Value:
+        """A bool as the number that it is in Python, 0 or 1."""
+        if value.type is not types.boolean:
+            return value
+        return known(int(value.const)) if value.const is not None else self.to_scalar(node, value, types.i32)
 
     def quotients(self, node: ast.AST, op: ast.operator, left: Value, right: Value) -> Value:
         """a % b and a // b of a vector's components."""
@@ -338,6 +372,10 @@ class Expressions(Emitter):
         a, b = left.type.scalar, right.type.scalar
         if a is b:
             return left, right
+        if a.is_integer and b.is_float and not left.is_weak:
+            return self.agreed(node, self.beside_float(node, left, b), right, scaling)
+        if b.is_integer and a.is_float and not right.is_weak:
+            return self.agreed(node, left, self.beside_float(node, right, a), scaling)
         for one, other in ((left, right), (right, left)):
             if not other.is_weak or other.type is WEAK_FLOAT:
                 self.reconsider(one, other.type)
@@ -350,10 +388,28 @@ class Expressions(Emitter):
                           f"convert one of them, as in adc.{wider.ir}({self.source.text(node.left if a is not wider else node.right)})"
                           if isinstance(node, ast.BinOp) else f"convert one of them by adc.{wider.ir}(...)")
 
+    def beside_float(self, node: ast.AST, value: Value, type: types.Scalar) -> Value:
+        """An integer where a float is wanted, or a vector of them: the nearest floats of that type; beside a literal, as float(i)."""
+        if value.type.shape:
+            self.reconsider(value, type)
+        if type is WEAK_FLOAT:
+            return self.to_float(node, value)
+        if type is types.f16 and value.type.scalar.bits > 8:
+            self.reconsider(value, type)
+            raise self.refuse(node, f"{self.named(value.type)} beside f16, which ends at 65504 and has whole numbers up to 2048 alone",
+                              "convert it, as in adc.f16(i)")
+        if value.type.shape:
+            made = types.of_shape(type, value.type.shape)
+            return self.emit(node, "cast", f"{value.text} to {made.ir}", made)
+        return self.to_scalar(node, value, type)
+
+    def as_element(self, node: ast.AST, value: Value, type: types.Type) -> Value:
+        """A value that is stored: a type of floats takes integers."""
+        if type.scalar.is_float and value.type.scalar.is_integer and type.shape == value.type.shape and not value.is_weak:
+            return self.beside_float(node, value, type.scalar)
+        return self.as_type(node, value, type, "the value")
+
     def as_type_beside(self, node: ast.AST, value: Value, type: types.Scalar) -> Value:
-        if value.type is WEAK_FLOAT and type.is_integer:
-            raise self.refuse(node, f"a float beside {self.named(type)}: a kernel converts nothing by itself",
-                              f"convert the integer, as in adc.{self.default_float.ir}(i)")
         if type in (WEAK_INT, WEAK_FLOAT):
             return Value(type, value.text, None if value.const is None else float(value.const))
         return self.as_type(node, value, type)
@@ -379,6 +435,10 @@ class Expressions(Emitter):
 
     def matrix_product(self, node: ast.AST, left: Value, right: Value) -> Value:
         a, b = left.type.shape, right.type.shape
+        if a and b and left.type.scalar.is_integer and right.type.scalar.is_float:
+            left = self.beside_float(node, left, right.type.scalar)
+        if a and b and right.type.scalar.is_integer and left.type.scalar.is_float:
+            right = self.beside_float(node, right, left.type.scalar)
         if not a or not b or len(a) + len(b) < 3 or a[-1] != b[0] or left.type.scalar is not right.type.scalar:
             raise self.refuse(node, f"'@' of {self.named(left.type)} and {self.named(right.type)}",
                               "'@' takes matrices, or a matrix and a vector, that fit; of two vectors write adc.dot(a, b)")
@@ -503,9 +563,25 @@ class Expressions(Emitter):
         return Value(types.boolean, name)
 
     def read_ifexp(self, node: ast.IfExp):
-        condition = self.truth(node.test)
-        results = self.branch(node, condition, lambda: [self.value(node.body)], lambda: [self.value(node.orelse)])
-        return results[0]
+        """a if c else b, also of tuples."""
+        forms: list = []
+
+        def side(one: ast.expr) -> list[Value]:
+            values: list[Value] = []
+            forms.append(self.flat(one, self.read(one), values))
+            if forms[-1] != forms[0]:
+                raise self.refuse(one, "one side is a tuple of another form than the other", "give both sides the same number of values")
+            return values
+
+        results = self.branch(node, self.truth(node.test), lambda: side(node.body), lambda: side(node.orelse))
+        return nested(forms[0], iter(results))
+
+    def flat(self, node: ast.expr, read, values: list[Value]) -> tuple | None:
+        """Adds the values in nested tuples to a list; gives how they are nested."""
+        if isinstance(read, (Several, Shape)):
+            return tuple(self.flat(node, one, values) for one in self.items(node, read))  # type: ignore[union-attr]
+        values.append(self.to_value(node, read))
+        return None
 
 
 CHEAP_IN_CONDITIONS = {"mul", "min", "max", "abs", "isnan", "isinf", "isfinite", "floor", "mat.get"}
@@ -514,7 +590,7 @@ NOT_READ = {
     ast.ListComp: ("a list", "write a loop, or adc.array(adc.f32, n)"),
     ast.List: ("a list", "write adc.vec3(...), or adc.array(adc.f32, n)"),
     ast.Dict: ("a dict", "pass buffers"), ast.Set: ("a set", "pass buffers"),
-    ast.GeneratorExp: ("a generator", "write a loop"),
+    ast.GeneratorExp: ("a generator", "write a loop, or tuple(f(a) for a in t)"),
     ast.NamedExpr: ("':='", "assign in a statement of its own"),
     ast.JoinedStr: ("an f-string", "print takes values: print('v =', v)"),
     ast.Await: ("'await'", "a kernel is a plain function"), ast.Yield: ("'yield'", "a kernel is a plain function"),

@@ -10,9 +10,9 @@ from . import _types as types
 from ._calls import LOOPS
 from ._emitter import Loop
 from ._expressions import LARGEST_CHOICE, known
-from ._statements import UNROLLED_FOR_VECTORS, UNROLLED_INSTRUCTIONS, UNROLLED_TRIPS, Statements, changed
+from ._statements import UNROLLED_FOR_VECTORS, UNROLLED_INSTRUCTIONS, UNROLLED_TRIPS, Statements, changed, leaving
 from ._text import Piece, any_of, count
-from ._values import WEAK_INT, LocalArray, Several, Static, Unknown, Value
+from ._values import OPEN, RESULT, RETURNED, WEAK_INT, Buffer, Key, LocalArray, Several, Static, Unknown, Value, held, hold, leaves, name_of
 
 LARGEST_SEQUENCE = 64  # elements of a tuple over which a loop runs
 
@@ -24,18 +24,6 @@ def assigned(nodes: list) -> dict[str, ast.Name]:
     for one in sorted(names, key=lambda name: (name.lineno, name.col_offset)):
         found.setdefault(one.id, one)
     return found
-
-
-def leaving(nodes: list, kinds: tuple = (ast.Break, ast.Continue)) -> ast.stmt | None:
-    """The first of the statements that leaves their loop."""
-    for node in nodes:
-        if isinstance(node, kinds):
-            return node
-        inside = [] if isinstance(node, (ast.For, ast.While)) else [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt)]
-        found = leaving(inside, kinds)
-        if found is not None:
-            return found
-    return None
 
 
 class Counting:
@@ -54,7 +42,8 @@ class Loops(Statements):
         for name, at in changed(nodes).items():
             if isinstance(self.env.get(name), Value):
                 found.setdefault(name, at)
-        return found
+        returned = next((one for node in nodes for one in ast.walk(node) if isinstance(one, ast.Return)), None)
+        return {**found, RETURNED: returned, RESULT: returned} if returned is not None else found
 
     def do_for(self, node: ast.For) -> None:
         if node.orelse:
@@ -85,17 +74,11 @@ class Loops(Statements):
 
     def each(self, node: ast.For, iterated: ast.expr, words: list[str]) -> None:
         """A loop over a tuple: its body once for each element. One that is left early is a loop over the index."""
-        items = self.sequence(iterated)
+        items = self.elements(iterated)
         if any(word.startswith("checkpoint") for word in words):
             raise self.refuse(iterated, "'adc.checkpoint' takes a range", "write adc.checkpoint(range(n))")
-        if len(items) > LARGEST_SEQUENCE:
-            raise self.refuse(iterated, f"a loop over more than {LARGEST_SEQUENCE} elements, which would be written out as often",
-                              "pass a buffer, and write for i in range(n)")
-        returned = next((one for one in ast.walk(node) if isinstance(one, ast.Return)), None)
-        if returned is not None:
-            raise self.refuse(returned, "'return' cannot stand in a loop", "assign to a variable, 'break', and return behind the loop")
         self.check_items(node, iterated, items)
-        left = leaving(node.body)
+        left = leaving(node.body) or leaving(node.body, (ast.Return,), inner=True)
         if left is not None and len(items) > LARGEST_CHOICE:
             raise self.refuse(left, f"a loop over more than {LARGEST_CHOICE} elements is written out, and cannot be left",
                               "put the rest into a branch")
@@ -131,6 +114,14 @@ class Loops(Statements):
         """A name that no source has."""
         return f"{what} of {node.lineno}:{node.col_offset}"  # type: ignore[attr-defined]
 
+    def elements(self, node: ast.expr) -> list:
+        """The elements of a sequence, as many as may be written out."""
+        items = self.sequence(node)
+        if len(items) > LARGEST_SEQUENCE:
+            raise self.refuse(node, f"a loop over more than {LARGEST_SEQUENCE} elements, which would be written out as often",
+                              "pass a buffer, and write for i in range(n)")
+        return items
+
     def sequence(self, node: ast.expr) -> list:
         """The elements over which a loop runs: of a tuple, enumerate, zip, reversed, or a range of numbers among those."""
         function = self.called(node)
@@ -143,8 +134,9 @@ class Loops(Statements):
         if function is builtins.range:
             numbers = [self.value(one).const for one in self.plain_arguments(node)]  # type: ignore[arg-type]
             if not all(isinstance(one, int) for one in numbers):
-                raise self.refuse(node, "a range beside a tuple has bounds that are known when the kernel is read", "write numbers")
-            return [known(one) for one in range(*numbers)][:LARGEST_SEQUENCE + 1]
+                raise self.refuse(node, "a range beside a tuple or in a generator has bounds that are known when the kernel is read",
+                                  "write numbers, or a loop")
+            return [known(one) for one in range(*numbers)[:LARGEST_SEQUENCE + 1]]
         given = node.args  # type: ignore[attr-defined]
         starts = [one.value for one in node.keywords if one.arg == "start"] + given[1:]  # type: ignore[attr-defined]
         if not given or function is builtins.reversed and len(given) != 1 or function is builtins.enumerate and len(starts) > 1:
@@ -163,20 +155,20 @@ class Loops(Statements):
 
     def is_task(self, node: ast.For) -> bool:
         """Whether adc.serial is a task of the kernel: at its top level, and without variables that go through it."""
-        return self.is_kernel and self.top and leaving(node.body, (ast.Break,)) is None and not any(
+        return self.is_kernel and self.top and leaving(node.body, (ast.Break,)) is None and not self.returns(node) and not any(
             isinstance(self.env.get(name), (Value, Several)) for name in self.assigned(node.body))
 
     def nest(self, node: ast.For, call: ast.Call) -> None:
         """adc.serial(n, m) as loops over ranges."""
-        targets = self.indices_of(node, call)
+        targets, sizes = self.indices_of(node, call)
         left = leaving(node.body, (ast.Break,))
         if left is not None and len(targets) > 1:
             raise self.refuse(left, "'break' cannot end several loops of adc.serial", "write loops over range")
         body = node.body
         for at in range(len(targets) - 1, -1, -1):
             name = self.hidden(f"count {at}", node)
-            self.env[name] = self.value(call.args[at])
-            count = ast.copy_location(ast.Name(name, ast.Load()), call.args[at])
+            self.env[name] = sizes[at][1]
+            count = ast.copy_location(ast.Name(name, ast.Load()), sizes[at][0])
             body = [ast.copy_location(ast.For(targets[at], ast.copy_location(ast.Call(call.func, [count], []), call), body, []), node)]
         self.count(body[0], self.counting(body[0].iter, []))  # type: ignore
 
@@ -264,39 +256,41 @@ class Loops(Statements):
             return Value(value.type, const=value.const + 1)
         return self.arithmetic(node, ast.Add(), value, known(1))
 
-    def carried(self, nodes: list, index: str | None = None) -> dict[str, types.Type]:
+    def carried(self, nodes: list, index: str | None = None) -> dict[Key, types.Type]:
         """The names that a loop's body assigns and that have values before it."""
-        found = {}
+        found: dict[Key, types.Type] = {}
         for name, at in self.assigned(nodes).items():
-            before = self.env.get(name)
-            if isinstance(before, (LocalArray, Several)):
-                what, remedy = ("an array", "use another name") if isinstance(before, LocalArray) else ("a tuple", "name its values one by one")
-                raise self.refuse(at, f"'{name}' is {what} before the loop, and is assigned in it", remedy)
-            if isinstance(before, Value) and name != index:
-                found[name] = before.type
+            for key, before in leaves(self.env.get(name), name):
+                if isinstance(before, (LocalArray, Buffer, Static)) and name != index:
+                    what = {LocalArray: "an array", Buffer: "a buffer", Static: "None, or another thing of Python's,"}[type(before)]
+                    what = f"holds {what}" if key is not name else f"is {what}"
+                    raise self.refuse(at, f"'{name}' {what} before the loop, and is assigned in it", "use another name")
+                if isinstance(before, Value) and name != index:
+                    found[key] = before.type
         return found
 
     def initial(self, node: ast.AST, loop: Loop) -> tuple[list[str], str]:
         """Fresh names of what a loop carries, and its carry list."""
         names, texts = [], []
         for name, type in loop.carried.items():
-            value = self.env[name]
-            if not (self.trials and type.ir in ("integer", "float")):
-                value = self.as_type(node, value, type, f"'{name}'")
+            value = held(self.env, name)
+            if not (self.trials and type in OPEN):
+                value = self.as_type(node, value, type, f"'{name_of(name)}'")
             names.append(self.fresh(name))
             texts.append(f"{names[-1]} = {value.operand(type)}")
         return names, f" carry({', '.join(texts)})" if texts else ""
 
     def enter(self, loop: Loop, names: list[str]) -> None:
         for (name, type), text in zip(loop.carried.items(), names):
-            self.env[name] = Value(type, text, guesses=loop.guesses.get(name, frozenset()))
+            hold(self.env, name, Value(type, text, guesses=loop.guesses.get(name, frozenset())))
 
     def leave_loop(self, before: dict, nodes: list, loop: Loop, results: list[str], index: str | None) -> None:
         """What names stand for behind a loop."""
         self.env, self.reachable = before, True
         self.enter(loop, results)
+        carried = set(map(name_of, loop.carried))
         for name in self.assigned(nodes):
-            if name not in loop.carried:
+            if name not in carried and name != RESULT:  # which is of no values where the function returns none
                 self.env[name] = Unknown("is assigned in the loop only, which may not run", "assign it before the loop")
         if index is not None:
             self.env[index] = Unknown("is the index of a loop, which has ended", "assign it to another variable in the loop")
@@ -416,21 +410,26 @@ class Loops(Statements):
             block = self.value(one.value).const
             if function is host.serial or one.arg != "block" or not isinstance(block, int):
                 raise self.refuse(one.value, f"'{spelled}' takes counts", "write adc.parallel(n), adc.parallel(n, m, block=128)")
-        targets = self.indices_of(node, call)
+        targets, sizes = self.indices_of(node, call)
         self.check_shared(node, spelled)
         counts = []
-        for one in call.args:
-            value = self.determined(one, self.value(one))
+        for one, size in sizes:
+            value = self.determined(one, size)
             if not value.type.scalar.is_integer or value.type.shape:
                 raise self.refuse(one, f"a count is an integer, not {self.named(value.type)}", "convert it, as in int(a)")
             counts.append(value)
         self.pieces.append(self.parallel_piece(node, function, targets, counts, block))
 
-    def indices_of(self, node: ast.For, call: ast.Call) -> list[ast.Name]:
+    def indices_of(self, node: ast.For, call: ast.Call) -> tuple[list[ast.Name], list[tuple[ast.expr, Value]]]:
+        """The indices of adc.parallel and adc.serial, and the counts; *x.shape stands for several."""
         targets = node.target.elts if isinstance(node.target, ast.Tuple) else [node.target]
-        if not targets or len(targets) != len(call.args) or not all(isinstance(one, ast.Name) for one in targets):
-            raise self.refuse(node.target, f"{len(targets)} indices of {len(call.args)} counts", "write for i, j in adc.parallel(n, m)")
-        return targets  # type: ignore[return-value]
+        sizes: list[tuple[ast.expr, Value]] = []
+        for one in call.args:
+            held = self.items_of(one.value, "'*'") if isinstance(one, ast.Starred) else [self.read(one)]
+            sizes += [(one, self.to_value(one, size)) for size in held]
+        if not targets or len(targets) != len(sizes) or not all(isinstance(one, ast.Name) for one in targets):
+            raise self.refuse(node.target, f"{len(targets)} indices of {len(sizes)} counts", "write for i, j in adc.parallel(n, m)")
+        return targets, sizes  # type: ignore[return-value]
 
     def check_shared(self, node: ast.For, spelled: str) -> None:
         for name, at in self.assigned(node.body).items():

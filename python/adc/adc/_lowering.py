@@ -13,7 +13,7 @@ from ._loops import Loops, assigned
 from ._places import Source, refusal
 from ._statements import changed
 from ._text import Function, Piece
-from ._values import WEAK_FLOAT, Again, Buffer, Guess, LocalArray, Several, Shape, Static, Told, Unknown, Value
+from ._values import WEAK_FLOAT, Again, Buffer, Guess, LocalArray, Several, Shape, Static, Told, Unknown, Value, nested
 
 DEPTH = 64
 
@@ -357,11 +357,6 @@ class Results:
 
     def __init__(self, values: list[Value], form):
         self.values, self.form = values, form
-
-
-def nested(form, values):
-    """Values in tuples of this form."""
-    return next(values) if form is None else Several([nested(one, values) for one in form])
 
 
 def _key_of(read):

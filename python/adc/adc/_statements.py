@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import ast
 import builtins
+import itertools
 
 from . import _host as host
 from . import _types as types
 from ._calls import ATOMICS, Calls
 from ._expressions import COMPONENTS, known
 from ._text import Piece
-from ._values import Buffer, LocalArray, Several, Shape, Static, Value
+from ._values import RESULT, RETURNED, UNSET, Buffer, LocalArray, Several, Shape, Static, Value, form_of, leaves, nested
 
 UNROLLED_TRIPS, UNROLLED_INSTRUCTIONS, UNROLLED_FOR_VECTORS = 16, 512, 128
 LARGEST_ARRAY = 1 << 16
@@ -22,6 +23,7 @@ class Statements(Calls):
     is_kernel = False
     locals: set[str]  # the names that the function assigns, and its parameters
     changed: set[str]  # those of which it assigns components or elements
+    forms_wanted = 0  # how many searches for the form of what is returned are under way
     form: tuple | None = ()  # of what the function returns: None is a value, a tuple several
 
     def block(self, statements: list[ast.stmt]) -> list[Value]:
@@ -29,8 +31,11 @@ class Statements(Calls):
         for at, statement in enumerate(statements):
             if isinstance(statement, ast.Return):
                 return self.returned(statement)
-            if isinstance(statement, ast.If) and self.returns(statement):
-                return self.if_returns(statement, statements[at + 1:])
+            if self.returns(statement):
+                if isinstance(statement, (ast.For, ast.While)):
+                    return self.loop_returns(statement, statements[at + 1:])
+                if isinstance(statement, ast.If) and not self.loops:
+                    return self.if_returns(statement, statements[at + 1:])
             self.statement(statement)
             if not self.reachable:
                 break
@@ -53,33 +58,58 @@ class Statements(Calls):
         return any(isinstance(one, ast.Return) for one in ast.walk(node))
 
     def returned(self, node: ast.Return) -> list[Value]:
-        if self.is_kernel:
-            raise self.refuse(node, "a kernel returns nothing, and ends at its end",
-                              "write 'continue' to end an iteration, or put the rest into the branch")
-        if self.loops:
-            raise self.refuse(node, "'return' cannot stand in a loop", "assign to a variable, 'break', and return behind the loop")
-        if node.value is None:
-            return []
+        if self.is_kernel and node.value is not None:
+            raise self.refuse(node, "a kernel returns nothing", "store the value in a buffer")
+        if any(loop.kind in ("parallel", "serial") for loop in self.loops):
+            raise self.refuse(node, "'return' would end all iterations of the loop, which have no order",
+                              "write 'continue' to end this iteration, or 'break' out of the loops inside of it")
         values: list[Value] = []
-        form = self.flat(node.value, self.read(node.value), values)
+        form = () if node.value is None else self.flat(node.value, self.read(node.value), values)
+        if self.forms_wanted:
+            raise FormFound(form)
         if self.form not in ((), form) and len(values) == sum(1 for _ in _leaves(self.form)):
             raise self.refuse(node, "tuples are returned that hold their values in another way than before", "return the same on every way")
         self.form = form
-        return values
-
-    def flat(self, node: ast.expr, read, values: list[Value]) -> tuple | None:
-        """Adds the values in nested tuples to a list; gives how they are nested."""
-        if isinstance(read, (Several, Shape)):
-            return tuple(self.flat(node, one, values) for one in self.items(node, read))
-        values.append(self.to_value(node, read))
-        return None
+        if not self.loops:
+            return values
+        if form != form_of(self.env[RESULT]):
+            raise self.refuse(node, "one 'return' gives another number of values than another one", "return the same on every way")
+        self.env[RETURNED], self.env[RESULT] = known(True), nested(form, iter(values))
+        self.leave(node, "break")
+        return []
 
     def if_returns(self, node: ast.If, rest: list[ast.stmt]) -> list[Value]:
         """A branch that returns: what follows the `if` belongs to the branches that go on."""
-        if self.loops or self.is_kernel:
-            self.returned(next(one for one in ast.walk(node) if isinstance(one, ast.Return)))
         return self.branch(node, self.truth(node.test), lambda: self.block([*node.body, *rest]),
                            lambda: self.block([*node.orelse, *rest]))
+
+    def loop_returns(self, node: ast.For | ast.While, rest: list[ast.stmt]) -> list[Value]:
+        """A loop with a `return` inside: it carries what is returned and whether it is, breaks there, and so do the loops around it."""
+        if self.loops:
+            self.statement(node)
+            if self.reachable:
+                self.branch(node, self.env[RETURNED], lambda: self.leave(node, "break") or [], lambda: self.block(rest))
+            return []
+        form = self.form_in(node)
+        self.env[RETURNED], self.env[RESULT] = known(False), nested(form, itertools.repeat(Value(UNSET, const=0)))
+        self.statement(node)
+        returned, result = self.env.pop(RETURNED), self.env.pop(RESULT)
+        values = [value for _, value in leaves(result, RESULT)] if form != () else []
+        if isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and node.test.value and not leaving(node.body, (ast.Break,)):
+            return values  # nothing else ends the loop
+        return self.branch(node, returned, lambda: values, lambda: self.block(rest))
+
+    def form_in(self, node: ast.stmt) -> tuple | None:
+        """The form of what a statement returns; the instructions of this reading are dropped."""
+        self.forms_wanted += 1
+        try:
+            with self.trial():
+                self.statement(node)
+        except FormFound as found:
+            return found.form
+        finally:
+            self.forms_wanted -= 1
+        return ()
 
     # ---- assignments
 
@@ -157,7 +187,7 @@ class Statements(Calls):
         if isinstance(whole, Buffer) and "readonly" in whole.attributes:
             raise self.refuse(target, f"'{whole.text[1:]}' is readonly", "take adc.readonly out of its annotation")
         place = self.element(target, whole)
-        self.put(target, place, self.as_type(at, value, whole.element, "the value"))
+        self.put(target, place, self.as_element(at, value, whole.element))
 
     # ---- components
 
@@ -180,7 +210,7 @@ class Statements(Calls):
         part = types.vec_type(whole.type.scalar, shape[1]) if len(shape) > len(index) else whole.type.scalar
         if whole.guesses:
             self.reconsider(whole, value.type)
-        value = self.as_type(at, value, part, "the value")
+        value = self.as_element(at, value, part)
         self.check_component(target, whole, index)
         if len(shape) == 1:
             made = self.emit(target, "vec.set", f"{whole.operand()}, {index[0].plain()}, {value.operand()}", whole.type)
@@ -315,6 +345,14 @@ class Statements(Calls):
         self.leave(node, "continue")
 
 
+class FormFound(Exception):
+    """A 'return' was reached, and gives tuples of this form."""
+
+    def __init__(self, form: tuple | None):
+        super().__init__()
+        self.form = form
+
+
 def changed(nodes: list) -> dict[str, ast.AST]:
     """The names of which statements assign components or elements, each with its first place."""
     found: dict[str, ast.AST] = {}
@@ -322,6 +360,19 @@ def changed(nodes: list) -> dict[str, ast.AST]:
         if isinstance(one, (ast.Attribute, ast.Subscript)) and isinstance(one.ctx, ast.Store) and isinstance(one.value, ast.Name):
             found.setdefault(one.value.id, one)
     return found
+
+
+def leaving(nodes: list, kinds: tuple = (ast.Break, ast.Continue), inner: bool = False) -> ast.stmt | None:
+    """The first of the statements that leaves their loop; `inner`: also in loops inside of it."""
+    for node in nodes:
+        if isinstance(node, kinds):
+            return node
+        within = [one for one in ast.iter_child_nodes(node) if isinstance(one, ast.stmt)]
+        inside = [] if isinstance(node, (ast.For, ast.While)) and not inner else within
+        found = leaving(inside, kinds, inner)
+        if found is not None:
+            return found
+    return None
 
 
 def _sources(node: ast.expr) -> list[ast.expr]:

@@ -186,5 +186,10 @@ def vec_type(scalar: Scalar, count: int) -> Vec:
     return _known(Vec, scalar, count)
 
 
+def of_shape(scalar: Scalar, shape: tuple[int, ...]) -> Type:
+    """The type of numbers, vectors or matrices of this shape."""
+    return scalar if not shape else vec_type(scalar, *shape) if len(shape) == 1 else mat_type(scalar, *shape)
+
+
 def mat_type(scalar: Scalar, rows: int, columns: int) -> Mat:
     return _known(Mat, scalar, rows, columns)

@@ -10,6 +10,15 @@ from ._types import Scalar, Type
 
 # Types of numbers that the source has not determined: they take that of what stands beside them.
 WEAK_INT, WEAK_FLOAT = Scalar("integer", "int", 64), Scalar("float", "float", 64)
+# That of a variable which no statement has assigned: it takes any type, and is zero.
+UNSET = Scalar("unset", "int", 64)
+OPEN = (WEAK_INT, WEAK_FLOAT, UNSET)
+
+# Names that no source has: what a function returned in a loop, and whether it did.
+RESULT, RETURNED = "the result", "whether it returned"
+
+# A variable that a loop carries or a branch changes: its name, or with indices a value in the tuples that it stands for.
+Key = typing.Union[str, "tuple[str | int, ...]"]
 
 
 class Guess(typing.NamedTuple):
@@ -94,6 +103,48 @@ class Several:
 
     def __init__(self, values: list):
         self.values = values
+
+    def replaced(self, path: tuple[int, ...], value) -> Several:
+        """The same with another value at these indices."""
+        at, *deeper = path
+        new = self.values[at].replaced(tuple(deeper), value) if deeper else value
+        return Several([*self.values[:at], new, *self.values[at + 1:]])
+
+
+def leaves(read, path: Key) -> list[tuple[Key, typing.Any]]:
+    """What a thing holds in nested tuples, each with its key; anything else is its own only leaf."""
+    if not isinstance(read, Several):
+        return [(path, read)]
+    path = path if isinstance(path, tuple) else (path,)
+    return [leaf for at, one in enumerate(read.values) for leaf in leaves(one, (*path, at))]
+
+
+def name_of(key: Key) -> str:
+    """The variable of a key."""
+    return key[0] if isinstance(key, tuple) else key  # type: ignore[return-value]
+
+
+def held(env: dict, key: Key):
+    """What is held under a key that `leaves` gave; None where nothing is."""
+    found = env.get(name_of(key))
+    for at in key[1:] if isinstance(key, tuple) else ():
+        found = found.values[at] if isinstance(found, Several) and at < len(found.values) else None  # type: ignore[operator]
+    return found
+
+
+def hold(env: dict, key: Key, value) -> None:
+    """Puts a value under a key that `leaves` gave."""
+    env[name_of(key)] = env[key[0]].replaced(key[1:], value) if isinstance(key, tuple) else value
+
+
+def form_of(read) -> tuple | None:
+    """How tuples nest; None of what is no tuple."""
+    return tuple(map(form_of, read.values)) if isinstance(read, Several) else None
+
+
+def nested(form, values):
+    """Values in tuples of this form."""
+    return next(values) if form is None else Several([nested(one, values) for one in form])
 
 
 class Static:

@@ -35,7 +35,13 @@ class _Arithmetic(list):
     def __pos__(self):
         return copied(self)
 
-    __iadd__, __imul__, __rmul__ = __add__, __mul__, __mul__
+    __iadd__, __imul__, __radd__, __rmul__ = __add__, __mul__, __add__, __mul__
+
+    def __rsub__(self, other):
+        return -self + other
+
+    def __rtruediv__(self, other):
+        return self._with(other, lambda one, by: by / one)
 
 
 class Vector(_Arithmetic):
