@@ -112,10 +112,15 @@ AccessGroups::AccessGroups(const Function& kernel)
 }
 
 std::span<const Inst> AccessGroups::At(Inst access) const {
+  return access == PlaceOf(access) ? std::span<const Inst>(groups_[group_of_[access]])
+                                   : std::span<const Inst>();
+}
+
+Inst AccessGroups::PlaceOf(Inst access) const {
+  if (kernel_[access].index_count == 0) return access;
   const std::vector<Inst>& members = groups_[group_of_[access]];
   bool is_load = kernel_[members.front()].op == Op::Load;
-  return access == (is_load ? members.front() : members.back()) ? std::span<const Inst>(members)
-                                                                : std::span<const Inst>();
+  return is_load ? members.front() : members.back();
 }
 
 }  // namespace adc::raise

@@ -24,6 +24,8 @@ class AccessGroups {
   /// The accesses that are made where `access` stands, in order, itself among them; none where it is made
   /// with another one.
   std::span<const ir::Inst> At(ir::Inst access) const;
+  /// The one of its group where `access` is made; itself if it has no indices.
+  ir::Inst PlaceOf(ir::Inst access) const;
 
  private:
   const ir::Function& kernel_;

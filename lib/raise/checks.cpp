@@ -1,11 +1,14 @@
 #include "raise/checks.h"
 
+#include <algorithm>
 #include <optional>
 
+#include "analysis/structure.h"
 #include "analysis/uses.h"
 #include "analysis/walk.h"
 #include "ir/module.h"
 #include "raise/access_groups.h"
+#include "raise/check_stretches.h"
 #include "transform/rewriter.h"
 
 namespace adc::raise {
@@ -23,7 +26,13 @@ constexpr Type kExtent = Type::Of(ir::Scalar::U64);
 class CheckRewriter final : public transform::Rewriter {
  public:
   CheckRewriter(ir::Module& module, const Function& from, const RaiseConfig& config)
-      : Rewriter(module, from), config_(config), checks_(NumberChecks(from)), uses_(from), groups_(from) {}
+      : Rewriter(module, from),
+        config_(config),
+        checks_(NumberChecks(from)),
+        uses_(from),
+        groups_(from),
+        stretches_(module, from, groups_, uses_,
+                   [&](Inst access, uint32_t axis) { return Needs(access, axis); }) {}
 
   /// Whether the kernel has any.
   bool Any() const {
@@ -33,6 +42,86 @@ class CheckRewriter final : public transform::Rewriter {
   }
 
  private:
+  void VisitBlock(Block source, Block into) override {
+    Inst owner = from_[source].owner;
+    bool was_parallel = in_parallel_;
+    in_parallel_ = was_parallel || (owner.Valid() && analysis::IsParallel(from_[owner].op));
+    Block outer = builder_.block();
+    builder_.SetBlock(into);
+    const std::vector<Inst>& insts = from_[source].insts;
+    for (size_t n = 0; n < insts.size();) {
+      std::optional<Stretch> stretch;
+      if (config_.check_bounds && in_parallel_ && !is_slow_) stretch = stretches_.From(source, n, sure_);
+      if (stretch) {
+        VisitTwice(std::span(insts).subspan(n, stretch->end - n), *stretch);
+        n = stretch->end;
+      } else {
+        Visit(insts[n++]);
+      }
+    }
+    builder_.SetBlock(outer);
+    in_parallel_ = was_parallel;
+  }
+
+  /// Without its checks where the accesses are in range; with all of them elsewhere.
+  void VisitTwice(std::span<const Inst> insts, const Stretch& stretch) {
+    std::vector<Type> types;
+    for (Value v : stretch.given) types.push_back(from_.TypeOf(v));
+    builder_.SetSpan(from_[insts.front()].span);
+    Inst branch = builder_.If(AreInside(stretch), types);
+    InRegion(branch, 0, [&] {
+      for (Inst access : stretch.accesses) sure_.Insert(access);
+      VisitRest(insts);
+      builder_.Yield(MapAll(stretch.given));
+      for (Inst access : stretch.accesses) sure_.Erase(access);
+    });
+    InRegion(branch, 1, [&] {
+      is_slow_ = true;
+      VisitRest(insts);
+      builder_.Yield(MapAll(stretch.given));
+      is_slow_ = false;
+    });
+    for (uint32_t n = 0; n < types.size(); ++n) SetMapped(stretch.given[n], into_->Result(branch, n));
+  }
+
+  void VisitRest(std::span<const Inst> insts) {
+    for (Inst inst : insts) Visit(inst);
+  }
+
+  Value AreInside(const Stretch& stretch) {
+    Value all = builder_.Bits(Type::Of(ir::Scalar::I1), 1);
+    for (const IndexBounds& bounds : stretch.bounds) all = builder_.Make(Op::And, {all, IsInside(bounds)});
+    return all;
+  }
+
+  Value IsInside(const IndexBounds& bounds) {
+    Value index = from_.Indices(bounds.access)[bounds.axis];
+    if (bounds.low.terms.size() == 1 && bounds.low.terms[0].first == index && bounds.low.constant == 0 &&
+        bounds.high.terms == bounds.low.terms && bounds.high.constant == 0)
+      return IsInside(bounds.access, bounds.axis);
+    // Behind 2^31 an index of i32 is negative.
+    constexpr uint64_t kIndices = uint64_t{1} << 31;
+    uint64_t fixed = ExtentOf(bounds.access, bounds.axis);
+    Value extent = builder_.Bits(ir::kI64, std::min(fixed, kIndices));
+    if (fixed == 0) {
+      Value shape = builder_.Shape(Map(from_.Operand(bounds.access, 0)), bounds.axis, ir::kI64);
+      extent = builder_.Make(Op::Min, {shape, builder_.Bits(ir::kI64, kIndices)});
+    }
+    Value low = Sum(bounds.low), high = Sum(bounds.high);
+    Value not_negative = builder_.Make(Op::Ge, {low, builder_.Zero(ir::kI64)});
+    return builder_.Make(Op::And, {not_negative, builder_.Make(Op::Lt, {high, extent})});
+  }
+
+  Value Sum(const IndexSum& sum) {
+    Value whole = builder_.Zero(ir::kI64);
+    for (const auto& [value, coefficient] : sum.terms) {
+      Value factor = builder_.Int(ir::kI64, coefficient);
+      whole = builder_.Make(Op::Add,
+                            {whole, builder_.Make(Op::Mul, {builder_.Cast(Map(value), ir::kI64), factor})});
+    }
+    return builder_.Make(Op::Add, {whole, builder_.Int(ir::kI64, sum.constant)});
+  }
+
   void Visit(Inst inst) override {
     const ir::InstData& data = from_[inst];
     builder_.SetSpan(data.span);
@@ -41,8 +130,8 @@ class CheckRewriter final : public transform::Rewriter {
     if (!checked) return Copy(inst);
     std::span<const Inst> accesses = groups_.At(inst);
     if (accesses.empty()) return;
-    Value inside = InRange(inst);
-    if (!inside.Valid() || (into_->IsConstant(inside) && into_->ConstantOf(inside).bits != 0)) {
+    Value inside = sure_.Has(inst) ? Value() : InRange(inst);
+    if (!inside.Valid()) {
       for (Inst access : accesses) Copy(access);
       return;
     }
@@ -102,30 +191,31 @@ class CheckRewriter final : public transform::Rewriter {
   /// That every index is in range; invalid where loops say so. Not negative is what a
   /// comparison without sign says along with the rest.
   Value InRange(Inst access) {
-    Value base = from_.Operand(access, 0);
-    Type type = from_.TypeOf(base);
     Value all;
     for (uint32_t axis = 0; axis < from_[access].index_count; ++axis) {
-      Value index = from_.Indices(access)[axis];
-      if (CountsWithin(index, base, axis, FixedExtent(access, axis))) continue;
-      Value extent;
-      if (type.IsBuffer()) {
-        extent = builder_.Cast(builder_.Shape(Map(base), axis, ir::kI64), kExtent);
-      } else {
-        extent = builder_.Bits(kExtent, FixedExtent(access, axis));
-      }
-      Value inside = builder_.Make(Op::Lt, {builder_.Cast(Map(index), kExtent), extent});
+      if (!Needs(access, axis)) continue;
+      Value inside = IsInside(access, axis);
       all = all.Valid() ? builder_.Make(Op::And, {all, inside}) : inside;
     }
     return all;
   }
 
-  /// The extent of an axis that the type says; 0: of a buffer, which each launch says.
-  uint64_t FixedExtent(Inst access, uint32_t axis) const {
-    Type type = from_.TypeOf(from_.Operand(access, 0));
-    if (type.IsBuffer()) return 0;
-    return type.IsLayout() ? module_.layouts[type.count].fields[from_[access].attr].axes[axis].extent
-                           : type.count;
+  Value IsInside(Inst access, uint32_t axis) {
+    Value base = from_.Operand(access, 0);
+    Value extent = from_.TypeOf(base).IsBuffer()
+                       ? builder_.Cast(builder_.Shape(Map(base), axis, ir::kI64), kExtent)
+                       : builder_.Bits(kExtent, ExtentOf(access, axis));
+    return builder_.Make(Op::Lt, {builder_.Cast(Map(from_.Indices(access)[axis]), kExtent), extent});
+  }
+
+  uint64_t ExtentOf(Inst access, uint32_t axis) const { return FixedExtent(module_, from_, access, axis); }
+
+  bool Needs(Inst access, uint32_t axis) const {
+    Value index = from_.Indices(access)[axis];
+    uint64_t fixed = ExtentOf(access, axis);
+    std::optional<int64_t> constant = from_.IntegerConstant(index);
+    if (constant && *constant >= 0 && static_cast<uint64_t>(*constant) < fixed) return false;
+    return !CountsWithin(index, from_.Operand(access, 0), axis, fixed);
   }
 
   /// Whether `index` is the counter of a loop that begins at zero or above and ends at the extent. (A count
@@ -163,6 +253,10 @@ class CheckRewriter final : public transform::Rewriter {
   KernelChecks checks_;
   analysis::Uses uses_;
   AccessGroups groups_;
+  CheckStretches stretches_;
+  IndexSet<Inst> sure_;       ///< accesses that are in range where the writer stands
+  bool in_parallel_ = false;  ///< what stands outside may be the prologue of a task
+  bool is_slow_ = false;      ///< in a copy in which everything is checked
 };
 
 }  // namespace

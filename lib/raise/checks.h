@@ -8,7 +8,11 @@
 //   assert %c, "text"         ->     if (not %c) { status.raise assertion 0 }
 //
 // Accesses to one element share a check (access_groups.h), which has the number of the first of them. The
-// counter of a loop that ends at the extent needs none.
+// counter of a loop that ends at the extent needs none. In parallel loops, loops and neighbouring accesses
+// are there twice where one check tells that all of their accesses are in range (check_stretches.h):
+//
+//   for ... { ... load ... }       ->     if (all are in range) { for ... { ... load ... } }
+//                                         else { for ... { ... each access with its check ... } }
 //
 // A report names a check by its number, in the order of the lowered kernel's text, in which the metadata
 // lists their places. The passes after this one may change that order.

@@ -1,106 +1,18 @@
 #include "raise/ranges.h"
 
-#include <algorithm>
-#include <optional>
-
 #include "analysis/walk.h"
-#include "ir/module.h"
 #include "ir/raise_words.h"
+#include "raise/intervals.h"
 
 namespace adc::raise {
-namespace {
-
-using ir::Op;
-
-struct Interval {
-  int64_t low = INT32_MIN;
-  int64_t high = INT32_MAX;
-
-  bool Fits() const { return low >= INT32_MIN && high <= INT32_MAX; }
-};
-
-/// The interval of an operation on i32 operands, before it is cut to the type; empty where nothing is known.
-std::optional<Interval> IntervalOf(Op op, Interval a, Interval b) {
-  if (op == Op::Add) return Interval{a.low + b.low, a.high + b.high};
-  if (op == Op::Sub) return Interval{a.low - b.high, a.high - b.low};
-  if (op == Op::Mul) {
-    auto [low, high] = std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
-    return Interval{low, high};
-  }
-  if (op == Op::Min) return Interval{std::min(a.low, b.low), std::min(a.high, b.high)};
-  if (op == Op::Max) return Interval{std::max(a.low, b.low), std::max(a.high, b.high)};
-  if (op == Op::Div && a.low >= 0 && b.low >= 1) return Interval{0, a.high};
-  if ((op == Op::FloorDiv || op == Op::CeilDiv) && a.low >= 0 && b.low >= 1) return Interval{0, a.high};
-  if ((op == Op::Rem && a.low >= 0 && b.low >= 1) || (op == Op::Mod && b.low >= 1))
-    return Interval{0, b.high - 1};
-  if (op == Op::And && b.low >= 0) return Interval{0, b.high};
-  if (op == Op::And && a.low >= 0) return Interval{0, a.high};
-  return std::nullopt;
-}
-
-class RangeMarker {
- public:
-  RangeMarker(const ir::Module& module, ir::Function& kernel) : module_(module), kernel_(kernel) {}
-
-  /// In textual order: what a value is computed from is known before it.
-  void Mark(ir::Inst inst) {
-    Op op = kernel_[inst].op;
-    if (op == Op::Shape) {
-      bounds_.Set(kernel_.Result(inst)) = {0, INT32_MAX};
-    } else if (op == Op::For || op == Op::Parallel || op == Op::ParallelOver) {
-      BindCounters(inst);
-    } else if (ir::IsScalarOperation(op)) {
-      MarkArithmetic(inst);
-    }
-  }
-
- private:
-  Interval BoundsOf(ir::Value v) const {
-    if (std::optional<int64_t> constant = kernel_.IntegerConstant(v)) return {*constant, *constant};
-    return bounds_.Get(v);
-  }
-
-  /// Of a counter from operand `first` of a loop to the one after it.
-  Interval BetweenOf(ir::Inst loop, uint32_t first) const {
-    return {BoundsOf(kernel_.Operand(loop, first)).low, BoundsOf(kernel_.Operand(loop, first + 1)).high - 1};
-  }
-
-  void BindCounters(ir::Inst loop) {
-    ir::Op op = kernel_[loop].op;
-    const std::vector<ir::Value>& params = kernel_[kernel_[loop].regions[0]].params;
-    size_t counters = op == Op::For ? 1 : params.size();
-    for (uint32_t n = 0; n < counters; ++n) {
-      if (!kernel_.TypeOf(params[n]).Is(ir::Scalar::I32)) continue;
-      bounds_.Set(params[n]) = op == Op::ParallelOver ? CellsOf(loop, n) : BetweenOf(loop, 2 * n);
-    }
-  }
-
-  Interval CellsOf(ir::Inst over, uint32_t axis) const {
-    const ir::Layout& layout = module_.layouts[kernel_.TypeOf(kernel_.Operand(over, 0)).count];
-    return {0, static_cast<int64_t>(layout.fields[kernel_[over].attr].axes[axis].extent) - 1};
-  }
-
-  void MarkArithmetic(ir::Inst inst) {
-    ir::InstData& data = kernel_[inst];
-    if (data.operand_count != 2) return;
-    ir::Value result = kernel_.Result(inst), a = kernel_.Operand(inst, 0), b = kernel_.Operand(inst, 1);
-    if (!kernel_.TypeOf(result).Is(ir::Scalar::I32) || !kernel_.TypeOf(a).Is(ir::Scalar::I32)) return;
-    std::optional<Interval> interval = IntervalOf(data.op, BoundsOf(a), BoundsOf(b));
-    if (!interval || !interval->Fits()) return;
-    bounds_.Set(result) = *interval;
-    if (data.op == Op::Add || data.op == Op::Sub || data.op == Op::Mul) data.flags |= ir::kFlagNoWrap;
-  }
-
-  const ir::Module& module_;
-  ir::Function& kernel_;
-  SideTable<ir::Value, Interval> bounds_;
-};
-
-}  // namespace
 
 void MarkRanges(ir::Module& module, ir::Function& kernel, const RaiseConfig&) {
-  RangeMarker marker(module, kernel);
-  analysis::ForEachInst(kernel, [&](ir::Inst inst) { marker.Mark(inst); });
+  Intervals intervals(module, kernel);
+  analysis::ForEachInst(kernel, [&](ir::Inst inst) {
+    ir::Op op = kernel[inst].op;
+    bool may_wrap = op == ir::Op::Add || op == ir::Op::Sub || op == ir::Op::Mul;
+    if (may_wrap && intervals.IsExact(inst)) kernel[inst].flags |= ir::kFlagNoWrap;
+  });
 }
 
 }  // namespace adc::raise

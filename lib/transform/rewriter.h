@@ -37,7 +37,7 @@ class Rewriter {
   /// A new region of `owner` for the source region, with mapped parameters and no contents.
   ir::Block NewRegion(ir::Block source, ir::Inst owner, uint32_t number);
   /// Visits every instruction of a source block, writing into `into`.
-  void VisitBlock(ir::Block source, ir::Block into);
+  virtual void VisitBlock(ir::Block source, ir::Block into);
   /// Maps the result of a one-result instruction and passes its name on.
   void Define(ir::Inst inst, ir::Value value);
   void PassName(ir::Value from, ir::Value to);

@@ -75,7 +75,7 @@ struct Counts {
 
 /// `twin`: `planned` as it is raised.
 void CheckKernel(const ir::Module& module, const driver::PlannedKernel& planned, const ir::Module& raised,
-                 const ir::Function& twin, Counts* counts) {
+                 const ir::Function& twin, bool is_checked, Counts* counts) {
   std::vector<interp::RowTask> rows = RowsOf(planned.plan);
   interp::RunOptions options;
   options.rows = rows;
@@ -84,6 +84,8 @@ void CheckKernel(const ir::Module& module, const driver::PlannedKernel& planned,
   interp::Arguments want = ArgumentsOf(module, *planned.kernel);
   interp::Arguments got = want;
   interp::RunResult lowered_run = interp::Run(module, *planned.kernel, want, options);
+  // What is checked makes no access that is out of range.
+  if (is_checked) options.out_of_range = interp::OutOfRange::Stop;
   interp::RunResult raised_run = interp::Run(raised, twin, got, options);
   using interp::ErrorKind;
   // How many steps a run takes is no part of what it computes.
@@ -122,7 +124,7 @@ Counts CheckPrograms(const driver::CompileOptions& options) {
       for (const driver::PlannedKernel& planned : lowered.kernels) {
         const ir::Function* twin = raised.module->Find(raised.module->Text(planned.kernel->name));
         REQUIRE(twin != nullptr);
-        CheckKernel(*lowered.module, planned, *raised.module, *twin, &counts);
+        CheckKernel(*lowered.module, planned, *raised.module, *twin, options.check_bounds, &counts);
       }
     }
   }
