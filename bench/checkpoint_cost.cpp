@@ -3,8 +3,8 @@
 //
 //   checkpoint_cost [--steps=N] [--elements=N] [--threads=N] [--repeats=N]
 //
-// Without --steps it goes through 64, 4096 and 65536, with as many elements as make about the same work. Exit
-// code 1 where the results differ by more than rounding.
+// Without --steps it goes through 64, 4096, 65536 and 8388608, with as many elements as make about the same
+// work. Exit code 1 where the results differ by more than rounding.
 
 #include <algorithm>
 #include <cmath>
@@ -71,7 +71,7 @@ bool Compare(test::Native& plain, test::Native& chosen, int steps, const Setting
   bool good = true;
   interp::Arguments primal = ArgumentsOf(settings.elements, steps);
   std::printf("%d steps, %lld elements\n", steps, static_cast<long long>(settings.elements));
-  for (const char* kernel : {"sum", "square", "until"}) {
+  for (const char* kernel : {"sum", "square", "cheap", "until"}) {
     std::string gradient = std::string(kernel) + ".grad";
     Measured whole = Measure(plain, gradient, primal, 0, settings.repeats);
     Measured same = Measure(chosen, gradient, primal, 0, settings.repeats);
@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
   test::Native chosen(adc::test::BenchFolder() + "/checkpoints.ir", settings.threads, false, 2, false,
                       driver::kCheckpointAtLaunch);
   bool good = true;
-  for (int some : steps > 0 ? std::vector<int>{steps} : std::vector<int>{64, 4096, 65536}) {
+  for (int some : steps > 0 ? std::vector<int>{steps} : std::vector<int>{64, 4096, 65536, 1 << 23}) {
     settings.elements = elements > 0 ? elements : (int64_t{1} << 24) / some;
     good = Compare(plain, chosen, some, settings) && good;
   }
