@@ -4,12 +4,48 @@ import collections
 import sys
 import unittest
 
-from support import HERE, Counted, Raises, compiled, main, run_snippets, sample, skip_unless_built, skip_without
+from support import HERE, WORK, Counted, Raises, compiled, main, run_snippets, sample, skip_unless_built, skip_without
 
 skip_unless_built()
 torch = skip_without("torch")
 import adrt  # noqa: E402
 import adrt.torch  # noqa: E402
+import torch.distributed  # noqa: E402
+import torch.multiprocessing  # noqa: E402
+
+
+def slope_of_relax(at, turns):
+    """The derivative of what one element adds to the loss, in closed form."""
+    slope = torch.ones_like(at)
+    for _ in range(turns):
+        slope, at = slope * torch.cos(at), torch.sin(at) + 0.1
+    return slope
+
+
+def data_of(rank):
+    return torch.linspace(0.2, 0.9, 8, dtype=torch.float64) * (rank + 1)
+
+
+class Weighted(torch.nn.Module):
+    """The kernel of weighted data."""
+
+    def __init__(self, kernel):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.linspace(0.5, 1.5, 8))
+        self.relax = adrt.torch.function(kernel)
+
+    def forward(self, data):
+        return self.relax(x=self.weight * data, n=3).loss
+
+
+def in_parallel(rank, meeting, bundle):
+    """One process of test_data_parallel; leaves its gradient in a file."""
+    torch.distributed.init_process_group("gloo", init_method=f"file://{meeting}", rank=rank, world_size=2)
+    module = Weighted(adrt.load(bundle)["relax"])
+    parallel = torch.nn.parallel.DistributedDataParallel(module)  # sums gradients for as long as it lives
+    parallel(data_of(rank).float()).backward()
+    torch.save(module.weight.grad, f"{meeting}.{rank}")
+    torch.distributed.destroy_process_group()
 
 
 class Torch(unittest.TestCase):
@@ -52,9 +88,9 @@ class Torch(unittest.TestCase):
         x = torch.rand(2, 500, requires_grad=True)
         (relax(x=(2 * x).t()[:, 0].contiguous(), n=3).loss ** 2).backward()
         at = (2 * x.detach()[0]).double()
-        slope = torch.ones_like(at)
+        slope = slope_of_relax(at, 3)
         for _ in range(3):
-            slope, at = slope * torch.cos(at), torch.sin(at) + 0.1
+            at = torch.sin(at) + 0.1
         torch.testing.assert_close(x.grad[0].double(), 4 * at.sum() * slope, rtol=1e-4, atol=0)
         self.assertEqual(x.grad[1].abs().sum(), 0)
         # Forward mode agrees.
@@ -173,6 +209,44 @@ class Torch(unittest.TestCase):
             torch.vmap(torch.func.grad(lambda x: rows(x=x.reshape(*lead, 4), s=torch.ones(lead, dtype=torch.float64), n=2,
                                                       common=common, y=(*lead, 4), total=lead).total.sum()))(x)
             self.assertEqual(launches, {"rows": count, "rows.grad": count})
+
+    def test_compile(self):
+        """torch.compile runs the function between its graphs: values and gradients are those of plain PyTorch."""
+        if not hasattr(torch, "compile"):
+            print("TORCH.COMPILE IS NOT TESTED: it takes PyTorch 2", file=sys.stderr)
+            self.skipTest("no torch.compile")
+        relax = adrt.torch.function(self.relax)
+
+        def loss(x):
+            return relax(x=2 * torch.cos(x), n=4).loss ** 2 + x.sum()
+
+        graphs = []
+        program = torch.compile(loss, backend=lambda graph, _: graphs.append(graph) or graph.forward)
+        ahead = torch.compile(loss, backend="aot_eager")
+        for size in 5, 100:
+            x = torch.rand(size, requires_grad=True)
+            wanted = torch.autograd.grad(loss(x), x)[0]
+            for compiled_loss in program, ahead:
+                torch.testing.assert_close(compiled_loss(x), loss(x), rtol=0, atol=0)
+                torch.testing.assert_close(torch.autograd.grad(compiled_loss(x), x)[0], wanted, rtol=1e-6, atol=0)
+        self.assertGreater(len(graphs), 1)
+        torch._dynamo.reset()
+        with self.assertRaises(torch._dynamo.exc.Unsupported):
+            torch.compile(loss, fullgraph=True, backend="eager")(torch.rand(7))
+
+    def test_data_parallel(self):
+        """DistributedDataParallel: each of two processes has data of its own, and the gradient of their mean."""
+        if not torch.distributed.is_available() or not torch.distributed.is_gloo_available():
+            print("DISTRIBUTEDDATAPARALLEL IS NOT TESTED: this PyTorch has no gloo", file=sys.stderr)
+            self.skipTest("no gloo")
+        meeting = WORK / "meeting"
+        meeting.unlink(missing_ok=True)
+        torch.multiprocessing.spawn(in_parallel, (str(meeting), str(sample("relax", "--derive=grad,jvp"))), nprocs=2)
+        gradients = [torch.load(f"{meeting}.{rank}") for rank in range(2)]
+        at = torch.linspace(0.5, 1.5, 8, dtype=torch.float64)
+        mean = sum(data * slope_of_relax(at * data, 3) for data in map(data_of, range(2))) / 2
+        for gradient in gradients:
+            torch.testing.assert_close(gradient.double(), mean, rtol=1e-5, atol=0)
 
     def test_page(self):
         self.assertEqual(run_snippets("torch", bundle=self.relax.bundle), 1)
