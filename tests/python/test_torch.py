@@ -111,6 +111,10 @@ class Torch(unittest.TestCase):
         (twice(x=x).x ** 2).sum().backward()
         torch.testing.assert_close(x.detach(), before)
         torch.testing.assert_close(x.grad, 8 * before)
+        seed = torch.rand(4)
+        given = seed.clone()
+        twice(x=x).x.backward(seed)  # the kernel's gradient consumes the adjoint of what it overwrites: a copy
+        torch.testing.assert_close(seed, given, rtol=0, atol=0)
 
     def test_saved_values(self):
         squares = adrt.torch.function(adrt.load(compiled(HERE / "saved.ir", "--save-overwritten"))["squares"])
@@ -187,6 +191,14 @@ class Torch(unittest.TestCase):
             torch.vmap(by_batch)(x, s, common.expand(3, 4))
         with Raises(self, adrt.ArgumentError, "shared", "adds up its adjoint over all elements"):
             torch.vmap(torch.func.grad(lambda shared, x: columns(x=x, s=0.5, shared=shared, y=4).y.sum()), (None, 0))(shared, x)
+
+    def test_jacobian(self):
+        """torch.func maps over the seeds of one gradient."""
+        if not hasattr(torch, "vmap"):
+            self.skipTest("no torch.vmap")
+        scale, x = adrt.torch.function(self.kernels["scale"]), torch.rand(5, dtype=torch.float64)
+        jacobian = torch.func.jacrev(lambda x: scale(x=x, s=1.5, y=5).y)(x)
+        torch.testing.assert_close(jacobian, torch.diag(1.5 * torch.cos(x)))
 
     def test_batch_without_vmap(self):
         """One element, with any version of PyTorch."""

@@ -7,7 +7,8 @@ def filled(example, shape, dtype, number):
     if library == "torch":
         import torch
 
-        return torch.full(shape, number, dtype=getattr(torch, dtype), device=example.device)
+        kind = getattr(torch, dtype)
+        return example.new_full(shape, number, dtype=kind) if number else example.new_zeros(shape, dtype=kind)
     if library == "cupy":
         import cupy
 

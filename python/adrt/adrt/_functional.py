@@ -21,6 +21,7 @@ class Functional:
         self.derivative = kernel.grad if role == "adjoint" else kernel.jvp
         self.params = {param.name: param for param in kernel.params}
         self.companion_of = {param.primal: param.name for param in self.derivative.params if param.role == role}
+        self.written_by_derivative = {param.name for param in self.derivative.params if param.writes}
         self.outputs = [param.name for param in kernel.params if param.writes and param.role != "saved"]
         self.saved = [param.name for param in kernel.params if param.role == "saved"]
         layouts = [param.name for param in kernel.params if param.kind == "layout"]

@@ -13,26 +13,32 @@ from ._functional import Functional
 __all__ = ["function"]
 
 
-def _of_any_version(function):
-    """Before PyTorch 2, forward was given the context."""
-    if hasattr(torch.autograd.Function, "setup_context"):
-        return function
-    forward = function.forward
-
-    def with_context(ctx, *inputs):
-        made = forward(*inputs)
+def _with_plain(function):
+    """Adds `plain`, the function whose forward is given the context. It is all that versions before PyTorch 2 know. Transforms
+    (vmap, torch.func) take only the other form, for which PyTorch inspects the signature of forward at each call."""
+    def forward(ctx, *inputs):
+        made = function.forward(*inputs)
         function.setup_context(ctx, inputs, made)
         return made
 
-    function.forward = staticmethod(with_context)
+    function.plain = type(function.__name__, (torch.autograd.Function,),
+                          {"forward": staticmethod(forward), "backward": staticmethod(function.backward)})
     return function
+
+
+# Whether vmap or torch.func is under way. PyTorch 2 has a name for it that is not public: without it, it always may be.
+_is_transformed = getattr(torch._C, "_are_functorch_transforms_active", lambda: hasattr(torch, "vmap"))
+
+
+def _apply(function, *inputs):
+    return (function if _is_transformed() else function.plain).apply(*inputs)
 
 
 def _of_batch(function, functional, size, in_dims, names, fixed, tensors, outputs, rest=()):
     """What the function gives for each of `size` elements: by one launch of all, along the axes that the batch declares, or,
     without a batch, by one after the other, along the first axis."""
     if not functional.batch:
-        made = [function.apply(functional, *rest, fixed, *(tensor if dim is None else tensor.select(dim, at)
+        made = [_apply(function, functional, *rest, fixed, *(tensor if dim is None else tensor.select(dim, at)
                                                            for tensor, dim in zip(tensors, in_dims))) for at in range(size)]
         return tuple(torch.stack(of_output) for of_output in zip(*made)), (0,) * len(outputs)
     whole = []
@@ -49,12 +55,12 @@ def _of_batch(function, functional, size, in_dims, names, fixed, tensors, output
             raise functional.not_of_one_element(name, True)
     grown = {name: functional.of_all(name, value, size) if name in functional.batch and functional.is_shape(name, value)
              else value for name, value in fixed.items()}
-    made = function.apply(functional, *rest, grown, *whole)
+    made = _apply(function, functional, *rest, grown, *whole)
     return (tuple(tensor.unflatten(functional.batch[name], (size, -1)) for name, tensor in zip(outputs, made)),
             tuple(functional.batch[name] for name in outputs))
 
 
-@_of_any_version
+@_with_plain
 class _Launch(torch.autograd.Function):
     """One call. Tensors come as positions, since autograd sees nothing else. Gives outputs and saved values."""
 
@@ -90,12 +96,13 @@ class _Launch(torch.autograd.Function):
         needed = [name for name, is_needed in zip(names, ctx.needs_input_grad[3:]) if is_needed]
         for name in needed:
             functional.needs_adjoint(name)
-        found = dict(zip(needed, _Gradient.apply(functional, (left, seeded, needed, ctx.of_inputs), ctx.fixed,
-                                                 *ctx.saved_tensors, *given)))
+        inputs = functional, (left, seeded, needed, ctx.of_inputs), ctx.fixed, *ctx.saved_tensors, *given
+        once = not torch.is_grad_enabled() and not _is_transformed()  # nothing differentiates the gradient
+        found = dict(zip(needed, _Gradient.forward(*inputs) if once else _apply(_Gradient, *inputs)))
         return None, None, None, *(found.get(name) for name in names)
 
 
-@_of_any_version
+@_with_plain
 class _Gradient(torch.autograd.Function):
     """One call of the gradient, which forward mode of kernel and gradient differentiates once more.
 
@@ -158,13 +165,27 @@ class _Gradient(torch.autograd.Function):
 
 
 def _values_of_gradient(functional, left, seeded, fixed, tensors):
-    """Arguments of the gradient: what the kernel got and left, and copies of the seeds, since the kernel's gradient consumes
-    the adjoint of what the kernel overwrites."""
+    """Arguments of the gradient: what the kernel got and left, and the seeds: copies of those that the gradient consumes,
+    which are the adjoints of what the kernel overwrites."""
     values = {name: value for name, value in fixed.items() if not functional.is_shape(name, value)}
     values.update((name, _as_argument(functional, name, tensor, copies=False)) for name, tensor in zip(left, tensors))
     for name, seed in zip(seeded, tensors[len(left):]):
-        values[functional.companion_of[name]] = seed.detach().clone(memory_format=torch.contiguous_format)
+        adjoint, seed = functional.companion_of[name], seed.detach()
+        consumed = adjoint in functional.written_by_derivative
+        seed = seed.clone(memory_format=torch.contiguous_format) if consumed else seed.contiguous()
+        values[adjoint] = _memory(seed, functional.params[name].dtype)
     return values
+
+
+def _has_numpy():
+    try:
+        torch.empty(0).numpy()
+    except RuntimeError:  # PyTorch without NumPy
+        return False
+    return True
+
+
+_HAS_NUMPY = _has_numpy()
 
 
 def _full(value, dtype):
@@ -181,7 +202,12 @@ def _as_argument(functional, name, tensor, copies=True):
     if param.kind == "scalar":
         return tensor.tolist()
     tensor = tensor.detach()
-    return tensor.clone(memory_format=torch.contiguous_format) if copies and param.writes else tensor.contiguous()
+    return _memory(tensor.clone(memory_format=torch.contiguous_format) if copies and param.writes else tensor.contiguous(), param.dtype)
+
+
+def _memory(tensor, dtype):
+    """The tensor's memory as a call takes it soonest: on the CPU as an array of NumPy's. Other types stay, for the call to refuse."""
+    return tensor.numpy() if _HAS_NUMPY and tensor.is_cpu and tensor.dtype is getattr(torch, dtype) else tensor
 
 
 def function(kernel, batch=None):
@@ -211,7 +237,7 @@ def function(kernel, batch=None):
             if tensor.requires_grad and torch.is_grad_enabled():
                 functional.needs_adjoint(name)
         fixed = {name: value for name, value in arguments.items() if name not in tensors}
-        made = _Launch.apply(functional, tuple(tensors), fixed, *tensors.values())
+        made = _apply(_Launch, functional, tuple(tensors), fixed, *tensors.values())
         return outputs(*(tensor.squeeze(functional.batch[name]) if name in functional.batch else tensor
                          for name, tensor in zip(functional.outputs, made)))
 

@@ -27,7 +27,7 @@ uint32_t TypeOf(char letter, int64_t bytes) {
 uint32_t TypeOfFormat(const char* format, int64_t bytes) {
   if (!format) return bytes == 1 ? ADRT_TYPE_U8 : ADRT_TYPE_NONE;
   if (*format == '@' || *format == '=' || *format == '<') ++format;  // of this byte order
-  return format[0] != 0 && format[1] == 0 ? TypeOf(format[0], bytes) : ADRT_TYPE_NONE;
+  return format[0] != 0 && format[1] == 0 ? TypeOf(format[0], bytes) : uint32_t{ADRT_TYPE_NONE};
 }
 
 uint32_t TypeOfDlpack(const dlpack::Tensor& tensor) {
