@@ -344,6 +344,10 @@ bool Compilation::RunPasses() {
   for (const Pass& pass : Pipeline()) {
     if (pass.stage == Stage::Read || pass.run == nullptr) continue;
     if (pass.stage >= Stage::Plan && options_.emit == Emit::Ir && options_.watch.stop_after.empty()) break;
+    if (pass.stage == Stage::Raise && state_->raised.empty()) {
+      LeaveOutTwins(options_, state_->lowered, &targets_);
+      state_->targets = targets_;
+    }
     bool wanted = pass.wanted == nullptr || pass.wanted(options_);
     bool goes_on = wanted ? passes_.Run(pass, *state_) : passes_.Skip(pass);
     if (pass.name == "plan" && !passes_.Failed()) ShowPlans();

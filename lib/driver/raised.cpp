@@ -31,6 +31,20 @@ bool HasTeams(const ir::Module& module, const CompileOptions& options) {
   return apart;
 }
 
+bool SumsFloats(const ir::Module& module) {
+  bool sums = false;
+  for (const std::unique_ptr<ir::Function>& kernel : module.functions) {
+    if (!kernel->IsKernel()) continue;
+    analysis::ForEachInst(*kernel, [&](ir::Inst inst) {
+      ir::Op op = (*kernel)[inst].op;
+      bool plain = ((*kernel)[inst].flags & ir::kFlagPlain) != 0;
+      bool sum = op == ir::Op::AtomicAdd || op == ir::Op::AtomicSub || (op == ir::Op::AddTo && !plain);
+      sums = sums || (sum && ir::IsFloat(kernel->TypeOf(kernel->AccessValues(inst)[0]).scalar));
+    });
+  }
+  return sums;
+}
+
 }  // namespace
 
 raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOptions& options) {
@@ -48,6 +62,23 @@ raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOpt
   config.vector_bytes = x86 && target.level >= 4 ? 64 : config.lane_bytes;
   config.body_lanes = options.simd == kSimdAuto ? raise::kAutomaticLanes : options.simd;
   return config;
+}
+
+void LeaveOutTwins(const CompileOptions& options, std::span<LoweredModule> lowered,
+                   std::vector<target::Target>* targets) {
+  if (SumsFloats(*lowered.front().module)) return;
+  const std::vector<target::Target> all = *targets;
+  auto is_twin = [&](const target::Target& newer) {
+    if (newer.kind != target::Kind::Vulkan || !newer.AddsFloats()) return false;
+    for (const std::string& name : options.targets) {
+      if (name != newer.KindName() && newer.name.starts_with(name)) return false;
+    }
+    return std::any_of(all.begin(), all.end(), [&](const target::Target& older) {
+      return older.kind == newer.kind && !older.AddsFloats() && older.features == newer.features;
+    });
+  };
+  for (LoweredModule& module : lowered) std::erase_if(module.targets, is_twin);
+  std::erase_if(*targets, is_twin);
 }
 
 std::vector<RaisedModule> CopyForTargets(std::span<const LoweredModule> lowered,

@@ -22,6 +22,12 @@ struct RaisedModule {
 /// What raising takes from `target` and `options`.
 raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOptions& options);
 
+/// Leaves out of `targets`, and of those in `lowered`, the one of Vulkan that adds floats in memory, where no
+/// kernel does: its code would be that of the one beside it that every device can run. What `options` names
+/// in full stays.
+void LeaveOutTwins(const CompileOptions& options, std::span<LoweredModule> lowered,
+                   std::vector<target::Target>* targets);
+
 /// Copies of the modules in `lowered`, in their order, one for each configuration that their targets have.
 std::vector<RaisedModule> CopyForTargets(std::span<const LoweredModule> lowered,
                                          const CompileOptions& options);

@@ -107,7 +107,8 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
   line.List("--target", "TARGET",
             "generate code for TARGET; may be given several times (`adc devices` lists them).\n"
             "A kind alone (cpu, cuda, hip, vulkan, metal) is its default target; of a bundle, vulkan is\n"
-            "vulkan:1.3 and vulkan:1.2, of which a device takes the best that it can run. Default:\n" +
+            "vulkan:1.2 and, if a kernel adds floats in memory, vulkan:1.3, of which a device takes\n"
+            "the best that it can run. Default:\n" +
                 DefaultTargetsText(),
             &options.targets);
   line.OneOf(

@@ -119,9 +119,10 @@ typedef struct adrt_vk_desc {
 
 /* The number of the target that a device should be made for: the best of the bundle's that the physical
  * device can run when it is made with what adrt_vk_required_extensions and adrt_vk_require_features say. A
- * bundle by default holds code for devices that add floats in memory (vulkan:1.3) and code for all
- * (vulkan:1.2). Of `desc` instance, physical_device, api_version and get_instance_proc_addr are read. Where
- * the device can run none: ADRT_ERROR_NO_TARGET, and the text says of each target why. Any thread. */
+ * bundle by default holds code for all devices (vulkan:1.2), and where a kernel adds floats in memory also
+ * code for those that can (vulkan:1.3). Of `desc` instance, physical_device, api_version and
+ * get_instance_proc_addr are read. Where the device can run none: ADRT_ERROR_NO_TARGET, and the text says of
+ * each target why. Any thread. */
 ADRT_API adrt_status adrt_vk_choose_target(const adrt_bundle* bundle, const adrt_vk_desc* desc,
                                            uint32_t* target, adrt_error* error);
 
