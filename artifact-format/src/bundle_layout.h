@@ -64,7 +64,7 @@ inline uint64_t FileAlignment(const Section& item) {
 inline void HashDescription(const Section& item, Sha256* sha) {
   uint8_t record[24] = {};
   Store<uint32_t>(record, item.kind);
-  Store<uint32_t>(record + 4, item.flags & ~uint32_t{kSectionZstd});
+  Store<uint32_t>(record + 4, item.flags & ~kStorageFlags);
   Store<uint32_t>(record + 8, item.target);
   Store<uint16_t>(record + 12, item.alignment);
   Store<uint64_t>(record + 16, item.raw_size);

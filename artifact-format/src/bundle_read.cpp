@@ -3,6 +3,7 @@
 
 #include "artifact/budget.h"
 #include "artifact/bundle.h"
+#include "artifact/spirv_differences.h"
 #include "bundle_layout.h"
 #include "metadata_rules.h"
 #include "payload.h"
@@ -185,7 +186,8 @@ class IndexReader {
     char name[5];
     SectionKindName(item->kind, name);
     std::string_view kind(name, 4);
-    if ((item->flags & ~uint32_t{kSectionRequired | kSectionZstd}) != 0) {
+    uint32_t storage = item->kind == section::kSpirv ? kStorageFlags : uint32_t{kSectionZstd};
+    if ((item->flags & ~(kSectionRequired | storage)) != 0) {
       return Bad(Code::kMalformed, Rule::kH3, at + row::kFlags, "section ", kind, " has unknown flags");
     }
     if (!item->known && (item->flags & kSectionRequired)) {
@@ -224,7 +226,8 @@ class IndexReader {
       return Bad(Code::kOverLimit, Rule::kH4, at + row::kRawSize, "section ", kind, " of ", item.raw_size,
                  " bytes is over the limit");
     }
-    if (!packed && (item.stored_size != item.raw_size || item.stored_hash != item.raw_hash)) {
+    if (!packed && (item.stored_size != item.raw_size || item.stored_hash != item.raw_hash ||
+                    item.flags & kSectionDifferences)) {
       return Bad(Code::kMalformed, Rule::kH3, at + row::kRawSize, "section ", kind,
                  " is stored as it is, yet sizes or hashes differ");
     }
@@ -276,22 +279,18 @@ bool CheckFrame(std::span<const uint8_t> stored, uint64_t raw_size, Error* error
   };
   if (stored.size() < 6 || Load<uint32_t>(stored.data()) != 0xFD2FB528u) return bad("not a zstd frame");
   uint8_t descriptor = stored[4];
-  uint32_t size_code = descriptor >> 6;
   bool single_segment = descriptor & 0x20;
-  if (descriptor & 0x08) return bad("reserved bit set");
-  if (descriptor & 0x04) return bad("has a checksum, which this format leaves out");
-  if (descriptor & 0x03) return bad("needs a dictionary");
-  if (size_code == 0 && !single_segment) return bad("does not state its size");
+  if (descriptor & 0x0F) return bad("has a checksum, dictionary or reserved bit");
   uint64_t window = raw_size;
   if (!single_segment) {
     uint32_t exponent = stored[5] >> 3, mantissa = stored[5] & 7;
-    if (exponent > kMaxWindowLog - 10) return bad("window is too large");
     window = (uint64_t{1} << (10 + exponent)) / 8 * (8 + mantissa);
   }
   if (window > uint64_t{1} << kMaxWindowLog) return bad("window is too large");
-  if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != raw_size) return bad("states another size");
-  if (ZSTD_findFrameCompressedSize(stored.data(), stored.size()) != stored.size())
-    return bad("more than one frame");
+  if (ZSTD_getFrameContentSize(stored.data(), stored.size()) != raw_size ||
+      ZSTD_findFrameCompressedSize(stored.data(), stored.size()) != stored.size()) {
+    return bad("not one frame that states its size");
+  }
   return true;
 }
 
@@ -338,7 +337,7 @@ class SectionReader {
                   " bytes");
     }
     if (item.flags & kSectionZstd) {
-      if (!Decompress(stored, bytes, error)) return false;
+      if (!Decompress(stored, item.flags, bytes, error)) return false;
     } else {
       std::memcpy(bytes->data(), stored.data(), stored.size());
     }
@@ -351,16 +350,16 @@ class SectionReader {
   }
 
  private:
-  bool Decompress(std::span<const uint8_t> stored, Vector<uint8_t>* bytes, Error* error) {
+  bool Decompress(std::span<const uint8_t> stored, uint32_t flags, Vector<uint8_t>* bytes, Error* error) {
     if (!context_) {
       ZSTD_customMem memory = {ZstdAllocate, ZstdRelease, const_cast<Allocator*>(bytes->allocator())};
       context_ = ZSTD_createDCtx_advanced(memory);
       if (!context_) return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for the decoder");
     }
     size_t size = ZSTD_decompressDCtx(context_, bytes->data(), bytes->size(), stored.data(), stored.size());
-    if (ZSTD_isError(size) || size != bytes->size()) {
-      return Fail(error, Code::kCorrupt, Rule::kH5, "a compressed section does not decompress to its size");
-    }
+    bool good = !ZSTD_isError(size) && size == bytes->size();
+    if (good && flags & kSectionDifferences) good = FromDifferences({bytes->data(), size});
+    if (!good) return Fail(error, Code::kCorrupt, Rule::kH5, "a compressed section does not decompress");
     return true;
   }
 
@@ -441,7 +440,8 @@ bool CheckSections(SectionReader& reader, const BundleIndex& index, const Metada
   Vector<uint8_t> bytes(budget->allocator());
   for (uint32_t number = 0; number < index.sections.size(); ++number) {
     const Section& item = index.sections[number];
-    if (!budget->Spend(kPasses * item.raw_size)) return OverSteps(error);
+    uint64_t passes = kPasses + (item.flags & kSectionDifferences ? kOpenStepsOfDifferences : 0);
+    if (!budget->Spend(passes * item.raw_size)) return OverSteps(error);
     if (number > 0 && !reader.Read(number, &bytes, error)) return false;
     std::span<const uint8_t> raw = first;
     if (number > 0) raw = {bytes.data(), bytes.size()};

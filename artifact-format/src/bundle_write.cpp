@@ -1,5 +1,6 @@
 #include "artifact/budget.h"
 #include "artifact/bundle.h"
+#include "artifact/spirv_differences.h"
 #include "bundle_layout.h"
 #include "section_frame.h"
 
@@ -12,13 +13,30 @@ bool IsPowerOfTwo(uint64_t value) {
 
 struct Item {
   Section row;
-  Vector<uint8_t> compressed;
+  Vector<uint8_t> differences, compressed;  // empty where the section is stored without
   std::span<const uint8_t> raw, stored;
   bool over_budget = false;
+
+  std::span<const uint8_t> Packed() const {
+    return differences.empty() ? raw : std::span<const uint8_t>(differences.data(), differences.size());
+  }
 };
 
 uint64_t Saved(const Item& item) {
   return item.raw.size() - item.compressed.size();
+}
+
+bool Compress(Item* item, Error* error) {
+  if (item->row.kind == section::kSpirv) {
+    item->differences = Vector<uint8_t>(item->raw.data(), item->raw.data() + item->raw.size());
+    bool has = ToDifferences({item->differences.data(), item->differences.size()});
+    if (!has) item->differences.clear();
+  }
+  if (!CompressSection(item->Packed(), 0, &item->compressed, error)) return false;
+  if (item->compressed.empty()) return true;
+  item->row.flags |= kSectionZstd;
+  if (!item->differences.empty()) item->row.flags |= kSectionDifferences;
+  return true;
 }
 
 // Whether an open of these sections, and of `more` bytes of compressed ones, stays within the default budget,
@@ -31,6 +49,7 @@ bool FitsBudget(std::span<const Item> items, uint64_t more) {
     if (compressed) raw += item.raw.size();
     bool metadata = item.row.kind == section::kMeta;
     steps += (metadata ? kOpenStepsOfMetadata : kOpenStepsOfSection) * item.raw.size();
+    if (!item.differences.empty()) steps += kOpenStepsOfDifferences * item.raw.size();
   }
   steps += file;
   return raw <= kOpenRaw + kOpenRawPerByte * file && steps <= kOpenSteps + kOpenStepsPerByte * (file + raw) &&
@@ -67,11 +86,11 @@ bool StoreWithinBudget(std::span<Item> items, Error* error) {
       plain += MissingBytes(items, whole - plain);
       if (plain >= whole) {
         most->compressed.clear();
-      } else if (!CompressSection(most->raw, plain, &most->compressed, error)) {
+      } else if (!CompressSection(most->Packed(), plain, &most->compressed, error)) {
         return false;
       }
     }
-    if (most->compressed.empty()) most->row.flags &= ~uint32_t{kSectionZstd};
+    if (most->compressed.empty()) most->row.flags &= ~kStorageFlags;
   }
   return true;
 }
@@ -110,8 +129,7 @@ bool WriteBundle(std::span<const SectionInput> inputs, Vector<uint8_t>* file, Er
                   "a signature is optional, of no target and aligned to ", kSectionAlignment);
     }
     if (input.compress && !is_signature) {
-      if (!CompressSection(input.bytes, 0, &item.compressed, error)) return false;
-      if (!item.compressed.empty()) item.row.flags |= kSectionZstd;
+      if (!Compress(&item, error)) return false;
     }
     size_t at = items.size();
     items.push_back(std::move(item));

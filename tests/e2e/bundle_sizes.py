@@ -12,8 +12,8 @@ import subprocess
 import sys
 import tempfile
 
-TEN = {"cpu:x86-64-v3": 5_000, "cuda": 6_000, "hip": 7_000, "vulkan:1.3": 20_000, "metal": 6_000}
-STEPS, METADATA_STEPS, OWN_STEPS, STEPS_PER_BYTE = 8, 13, 3 << 19, 40
+TEN = {"cpu:x86-64-v3": 5_000, "cuda": 6_000, "hip": 7_000, "vulkan:1.3": 6_500, "metal": 6_000}
+STEPS, METADATA_STEPS, SPIRV_STEPS, OWN_STEPS, STEPS_PER_BYTE = 8, 13, 10, 3 << 19, 40
 
 
 def call(*words):
@@ -37,7 +37,7 @@ def main():
                 call(adc, source, f"--target={target}", f"--derive={'none' if count == 1000 else 'grad'}", "-o", bundle)
                 size = os.path.getsize(bundle)
                 rows = re.findall(r"^  (....) .*?([\d,]+) bytes", call(adc, "inspect", bundle), re.MULTILINE)
-                steps = sum((METADATA_STEPS if kind == "META" else STEPS) * int(raw.replace(",", ""))
+                steps = sum({"META": METADATA_STEPS, "SPV_": SPIRV_STEPS}.get(kind, STEPS) * int(raw.replace(",", ""))
                             for kind, raw in rows if kind in ("META", "SHLB", "OBJ_", "PTX_", "HSAC", "SPV_", "MSL_"))
                 most = max(ten * count // 10, (steps - OWN_STEPS) // (STEPS_PER_BYTE - 1) + 1000)
                 print(f"{count} kernels for {target}: {size:,} bytes, at most {most:,}", flush=True)

@@ -3,6 +3,7 @@
 #include <zstd.h>
 
 #include "artifact/bundle.h"
+#include "artifact/spirv_differences.h"
 
 namespace fuzz {
 namespace {
@@ -49,6 +50,7 @@ std::vector<Content> Contents(const std::vector<uint8_t>& file) {
       size_t got = ZSTD_decompress(plain.data(), plain.size(), stored, size);
       if (!ZSTD_isError(got) && got > 0) {
         plain.resize(got);
+        if (file[at + 4] & kSectionDifferences) FromDifferences(plain);
         content.bytes = plain;
       }
     }

@@ -70,6 +70,8 @@ inline constexpr uint64_t kOpenSteps = 256 << 10, kOpenStepsPerByte = 16;
 inline constexpr uint64_t kMostOpenSteps = 3 << 19, kMostOpenStepsPerByte = 40;
 /// About what an honest bundle spends for a raw byte of metadata, and of another section.
 inline constexpr uint64_t kOpenStepsOfMetadata = 13, kOpenStepsOfSection = 8;
+/// More for a raw byte of SPIR-V that has differences.
+inline constexpr uint64_t kOpenStepsOfDifferences = 2;
 
 /// What one open has left. Its memory comes from an allocator that counts, as long as the open lasts.
 class OpenBudget {

@@ -14,7 +14,7 @@
 namespace adc::artifact {
 
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 10;
+inline constexpr uint16_t kFormatMinor = 12;
 inline constexpr uint64_t kHeaderSize = 128;
 inline constexpr uint64_t kEntrySize = 64;
 inline constexpr uint64_t kSectionAlignment = 64;
@@ -43,9 +43,12 @@ inline constexpr uint32_t kSignature = FourCC("SIGN");  ///< optional, last
 }  // namespace section
 
 enum SectionFlags : uint32_t {
-  kSectionRequired = 1u << 0,  ///< a reader that does not know the kind must refuse
-  kSectionZstd = 1u << 1,      ///< stored as one zstd frame
+  kSectionRequired = 1u << 0,     ///< a reader that does not know the kind must refuse
+  kSectionZstd = 1u << 1,         ///< stored as one zstd frame
+  kSectionDifferences = 1u << 2,  ///< of SPIR-V with differences (artifact/spirv_differences.h)
 };
+/// Of these, those that say how a section is stored and nothing of what it holds.
+inline constexpr uint32_t kStorageFlags = kSectionZstd | kSectionDifferences;
 
 /// One section to write. `target` is an index in Metadata::targets, or kNoTarget.
 struct SectionInput {
