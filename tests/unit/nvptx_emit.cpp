@@ -76,6 +76,22 @@ TEST_CASE("the samples assemble for every processor, with next to no spills") {
   }
 }
 
+TEST_CASE("functions that are called often are hidden as others are, and have names that PTX takes") {
+  for (int calls : {100, 1200}) {
+    INFO(calls << " calls");
+    std::string text =
+        "kernel @k(%x: buffer<f32, 1>) {\n  parallel %i in 0..shape(%x, 0) {\n    %v0 = load %x[%i]\n";
+    for (int call = 0; call < calls; ++call)
+      text += "    %v" + std::to_string(call + 1) + " = sin %v" + std::to_string(call) + "\n";
+    auto lowered = LowerText(text + "    store %x[%i], %v" + std::to_string(calls) + "\n  }\n}\n");
+    std::string ptx = PtxFor(*lowered, PtxConfig("cuda:sm_80"));
+    CHECK(Count(ptx, "\n\tadc_$_sin_$_f32, \n") == size_t(calls));
+    CHECK(Count(ptx, "\n.func  (.param .b32 func_retval0) adc_$_sin_$_f32") == 2);
+    CHECK(Count(ptx, ".visible .func") == 0);
+    if (HavePtxas() && Knows("sm_80")) CHECK(Assemble(ptx, "sm_80").good);
+  }
+}
+
 TEST_CASE("random kernels and their gradients assemble, however they are compiled") {
   if (!HavePtxas()) return;
   for (uint64_t seed = 0; seed < 16; ++seed) {

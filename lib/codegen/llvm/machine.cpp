@@ -187,29 +187,16 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, uint32_t optim
   passes.run(module, modules);
 }
 
-namespace {
-
-std::vector<uint8_t> MakeFile(llvm::Module& module, llvm::TargetMachine& machine,
-                              std::span<const char* const> imports, llvm::CodeGenFileType type) {
+diag::Result<std::vector<uint8_t>> MakeObject(llvm::Module& module, llvm::TargetMachine& machine,
+                                              std::span<const char* const> imports) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream stream(bytes);
   llvm::legacy::PassManager passes;
   passes.add(new llvm::TargetLibraryInfoWrapperPass(LibraryInfo(machine.getTargetTriple(), imports)));
-  bool refused = machine.addPassesToEmitFile(passes, stream, nullptr, type);
-  ADC_CHECK(!refused, "a target that emits files of this type");
+  bool refused = machine.addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::ObjectFile);
+  ADC_CHECK(!refused, "a target that emits objects");
   passes.run(module);
   return std::vector<uint8_t>(bytes.begin(), bytes.end());
-}
-
-}  // namespace
-
-diag::Result<std::vector<uint8_t>> MakeObject(llvm::Module& module, llvm::TargetMachine& machine,
-                                              std::span<const char* const> imports) {
-  return MakeFile(module, machine, imports, llvm::CodeGenFileType::ObjectFile);
-}
-
-std::vector<uint8_t> MakeAssembly(llvm::Module& module, llvm::TargetMachine& machine) {
-  return MakeFile(module, machine, {}, llvm::CodeGenFileType::AssemblyFile);
 }
 
 std::vector<std::string> UndefinedSymbols(std::span<const uint8_t> object) {

@@ -29,9 +29,6 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, uint32_t optim
 diag::Result<std::vector<uint8_t>> MakeObject(llvm::Module& module, llvm::TargetMachine& machine,
                                               std::span<const char* const> imports);
 
-/// The text of an assembly file, which is what a driver takes for NVIDIA's devices.
-std::vector<uint8_t> MakeAssembly(llvm::Module& module, llvm::TargetMachine& machine);
-
 /// Names that `object` needs from elsewhere, sorted.
 std::vector<std::string> UndefinedSymbols(std::span<const uint8_t> object);
 

@@ -1,11 +1,9 @@
 #include "codegen/nvptx/emit.h"
 
-#include <algorithm>
-#include <string_view>
-
 #include "codegen/llvm/gpu_module.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/nvptx/dialect.h"
+#include "codegen/nvptx/text.h"
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
@@ -13,22 +11,6 @@
 
 namespace adc::codegen {
 namespace {
-
-/// LLVM numbers calls in comments, and counts them from the start of the process: the same code would not be
-/// the same text.
-std::vector<uint8_t> WithoutCallNumbers(const std::vector<uint8_t>& text) {
-  constexpr std::string_view kMark = " // callseq ";
-  std::string_view rest(reinterpret_cast<const char*>(text.data()), text.size());
-  std::vector<uint8_t> result;
-  result.reserve(text.size());
-  while (!rest.empty()) {
-    size_t mark = std::min(rest.find(kMark), rest.size());
-    result.insert(result.end(), rest.begin(), rest.begin() + static_cast<std::ptrdiff_t>(mark));
-    size_t end = mark == rest.size() ? mark : std::min(rest.find('\n', mark), rest.size());
-    rest.remove_prefix(end);
-  }
-  return result;
-}
 
 /// Quotients and roots whose flags allow it, as the machine's approximations. LLVM would take them for whole
 /// functions only, and contract everything there, what decides about control flow as well.
@@ -61,7 +43,7 @@ diag::Result<TargetCode> EmitNvptx(const ir::Module& module, std::span<const Ker
   auto write = [&config](llvm::Module& output, llvm::TargetMachine& machine,
                          Stopwatch& watch) -> diag::Result<Payload> {
     if (config.float_mode == FloatMode::Fast) Approximate(output);
-    Payload ptx{PayloadKind::Ptx, WithoutCallNumbers(MakeAssembly(output, machine))};
+    Payload ptx{PayloadKind::Ptx, MakePtx(output, machine)};
     watch.Lap("select");
     return ptx;
   };
