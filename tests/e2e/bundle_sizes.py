@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 TEN = {"cpu:x86-64-v3": 5_000, "cuda": 6_000, "hip": 7_000, "vulkan:1.3": 6_500, "metal": 6_000}
-STEPS, METADATA_STEPS, SPIRV_STEPS, OWN_STEPS, STEPS_PER_BYTE = 8, 13, 10, 3 << 19, 40
+FOR_ALL = {10: 23_500, 100: 90_000}
+STEPS, METADATA_STEPS, SPIRV_STEPS, OWN_STEPS, STEPS_PER_BYTE = 7, 13, 9, 19 << 20, 40
 
 
 def call(*words):
@@ -30,6 +31,12 @@ def main():
         for count in (10, 100, 1000):
             with open(source, "w") as file:
                 file.write(call(sys.executable, generator, "kernels", str(count), "--type=f32"))
+            if count in FOR_ALL:
+                call(adc, source, "-o", bundle)
+                size, most = os.path.getsize(bundle), FOR_ALL[count]
+                print(f"{count} kernels for all targets by default: {size:,} bytes, at most {most:,}", flush=True)
+                if size > most:
+                    sys.exit("too large")
             for target, ten in TEN.items():
                 if count == 1000 and target != "cuda":
                     continue

@@ -114,15 +114,17 @@ TEST_CASE("what an open takes is in proportion to the file however well it compr
   bool prints = std::getenv("ADC_PRINT_BUDGETS") != nullptr;
   int refused = 0;
   for (const hostile::Family& family : hostile::kFamilies) {
-    for (size_t n : {100u, 200u, 400u, 800u, 1600u}) {
+    for (size_t n : {100u, 400u, 1600u, 3200u, 6400u}) {
       INFO(family.name << ", n = " << n);
       std::vector<uint8_t> plain = family.make(n), file = hostile::Compressed(plain, true);
       Taken taken = Open(file);
       CHECK(taken.peak <= kOpenMemory + kOpenMemoryPerByte * file.size() + 4096);
       CHECK(taken.steps <= kMostOpenSteps + kMostOpenStepsPerByte * file.size());
       if (prints) {
-        std::printf("%-40s n %5zu, %8zu bytes: status %d, %6.2f of 1 ms and 20 ns/B\n", family.name, n,
-                    file.size(), taken.status, taken.nanoseconds / (1e6 + 20.0 * double(file.size())));
+        for (int again = 0; again < 8; ++again)
+          taken.nanoseconds = std::min(taken.nanoseconds, Open(file).nanoseconds);
+        std::printf("%-40s n %5zu, %8zu bytes: status %d, %6.2f of 15 ms and 30 ns/B\n", family.name, n,
+                    file.size(), taken.status, taken.nanoseconds / (15e6 + 30.0 * double(file.size())));
       }
       // What the writer makes of the same by itself opens where it does without compression.
       Taken written = Open(hostile::Compressed(plain, false));

@@ -3,9 +3,9 @@
 // their total, so that a walk over one list for each element of another takes time in proportion to the
 // file. There is one budget per open, and one count of steps per plan. Code that walks asks it first.
 //
-// A step is a byte that a pass reads, or equal work: 0.5 ns on a processor that hashes by instructions, so
-// that the default budget of an open amounts to 1 ms and 20 ns for each byte of the file. A loop that does
-// more work for an element spends more steps on it.
+// A step is a byte that a pass reads, or equal work: 0.3 to 0.75 ns on a processor that hashes by
+// instructions, so that the default budget of an open amounts to 15 ms and 30 ns for each byte of the file. A
+// loop that does more work for an element spends more steps on it.
 
 #include <cstdint>
 #include <span>
@@ -62,14 +62,14 @@ struct OpenLimits {
   /// kMostOpenSteps + kMostOpenStepsPerByte for each byte of the file.
   uint64_t steps = 0;
 };
-inline constexpr uint64_t kOpenMemory = 1 << 20, kOpenMemoryPerByte = 64;
-inline constexpr uint64_t kOpenRaw = 512 << 10, kOpenRawPerByte = 16;
+inline constexpr uint64_t kOpenMemory = 8 << 20, kOpenMemoryPerByte = 64;
+inline constexpr uint64_t kOpenRaw = 4 << 20, kOpenRawPerByte = 16;
 /// Steps of one call that plans a launch.
 inline constexpr uint64_t kPlanSteps = 1 << 28;
 inline constexpr uint64_t kOpenSteps = 256 << 10, kOpenStepsPerByte = 16;
-inline constexpr uint64_t kMostOpenSteps = 3 << 19, kMostOpenStepsPerByte = 40;
+inline constexpr uint64_t kMostOpenSteps = 19 << 20, kMostOpenStepsPerByte = 40;
 /// About what an honest bundle spends for a raw byte of metadata, and of another section.
-inline constexpr uint64_t kOpenStepsOfMetadata = 13, kOpenStepsOfSection = 8;
+inline constexpr uint64_t kOpenStepsOfMetadata = 13, kOpenStepsOfSection = 7;
 /// More for a raw byte of SPIR-V that has differences.
 inline constexpr uint64_t kOpenStepsOfDifferences = 2;
 

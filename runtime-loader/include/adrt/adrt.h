@@ -132,11 +132,11 @@ typedef struct adrt_limits {
   uint32_t kernels;           /* 65535 */
   uint32_t name_bytes;        /* 255 */
   uint32_t ratio;             /* 1000: raw bytes per compressed byte */
-  uint64_t open_memory_bytes; /* at any one time: 1 MiB, and 64 for each byte of the file; UINT64_MAX: any */
-  uint64_t open_raw_bytes;    /* of all compressed sections: 512 KiB, and 16 for each byte of the file */
+  uint64_t open_memory_bytes; /* at any one time: 8 MiB, and 64 for each byte of the file; UINT64_MAX: any */
+  uint64_t open_raw_bytes;    /* of all compressed sections: 4 MiB, and 16 for each byte of the file */
   uint64_t open_steps; /* 2^18, and 16 for each byte of the file and of its compressed sections' content, but
-                          at most 3 * 2^19, and 40 for each byte of the file. A step is a byte that a pass
-                          reads or an element that a loop visits: half a nanosecond */
+                          at most 19 * 2^20, and 40 for each byte of the file. A step is a byte that a pass
+                          reads or an element that a loop visits: up to 0.75 ns */
   uint64_t reserved[2];
 } adrt_limits;
 
