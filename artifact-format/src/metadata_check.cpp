@@ -595,7 +595,7 @@ class Checker {
         return false;
       if (entry.block_size > kMaxBlock)
         return Broken("an entry has blocks of ", entry.block_size, " threads");
-      if (!Bindings(kernel, entry)) return false;
+      if (!Bindings(kernel, entry) || !TeamTurns(kernel, entry)) return false;
       if (entry.plan != kNoIndex && entry.plan >= task.plans.size()) return Broken("an entry names no plan");
       if (entry.plan != kNoIndex && metadata_.targets[entry.target].kind == "cpu" &&
           task.plans[entry.plan].lanes != 1) {
@@ -603,6 +603,13 @@ class Checker {
       }
     }
     return true;
+  }
+
+  bool TeamTurns(const KernelMeta& kernel, const EntryMeta& entry) {
+    if (entry.team_turns == kNoNode) return true;
+    if (!Root(kernel, entry.team_turns)) return false;
+    bool is_known = kernel.exprs.ClassOf(entry.team_turns) != SizeClass::kS2;
+    return (is_known && !entry.team) || Broken("'team_turns' read a buffer, or beside 'team'");
   }
 
   bool Bindings(const KernelMeta& kernel, const EntryMeta& entry) {

@@ -93,7 +93,8 @@ bool EntryFields(V& v, M& entry) {
          v.Number("block_size", entry.block_size) &&
          (!v.Since(1) || v.Text("far_symbol", entry.far_symbol)) && v.Index("plan", entry.plan) &&
          v.Number("shared_bytes", entry.shared_bytes) && v.Text("symbol", entry.symbol) &&
-         v.Number("target", entry.target) && (!v.Since(10) || v.Flag("team", entry.team));
+         v.Number("target", entry.target) && (!v.Since(10) || v.Flag("team", entry.team)) &&
+         (!v.Since(11) || v.Index("team_turns", entry.team_turns));
 }
 
 template <class V, class M>

@@ -15,6 +15,7 @@
 #include "ir/module.h"
 #include "ir/promise.h"
 #include "raise/checks.h"
+#include "sizing/bounds.h"
 #include "support/check.h"
 
 namespace adc::driver {
@@ -392,6 +393,20 @@ artifact::Vector<uint32_t> CountReads(const ir::Module& module, const ir::Functi
   return reads;
 }
 
+/// How many turns the threads of a block share in the loops `spread`: as many as the longest has, whatever
+/// the iteration. kNoNode where a launch does not know it.
+artifact::NodeId TeamTurns(const ir::Module& module, const ir::Function& kernel,
+                           std::span<const ir::Inst> spread, artifact::SizeExprPool& pool) {
+  sizing::SizeAlgebra algebra(pool);
+  sizing::Bounds bounds(module, kernel, algebra, sizing::Bounds::Known::Arguments);
+  artifact::NodeId turns = spread.empty() ? artifact::kNoNode : pool.Const(0);
+  for (ir::Inst loop : spread) {
+    ir::Block around = kernel[loop].parent;
+    turns = algebra.Max(turns, bounds.LargestIn(around, bounds.TripsOf(loop).upper));
+  }
+  return turns;
+}
+
 /// `kernel` is the kernel's position in what the back ends were given.
 artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& planned, size_t kernel,
                               uint32_t number, std::span<const MadeTarget> targets,
@@ -427,6 +442,7 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
     if (!target.IsCpu() || entry.block_size == 0) entry.block_size = made.block_size;
     entry.shared_bytes = made.shared_bytes;
     entry.team = made.team;
+    entry.team_turns = TeamTurns(module, *own_kernels[kernel].kernel, made.spread, meta->exprs);
     for (const codegen::Binding& binding : made.bindings) entry.bindings.push_back(BindingMetaOf(binding));
   }
   return task;

@@ -36,6 +36,7 @@
 #include "raise/private_sums.h"
 #include "raise/products.h"
 #include "raise/ranges.h"
+#include "raise/spread.h"
 #include "raise/teams.h"
 #include "raise/turns.h"
 #include "raise/worker_loop.h"
@@ -603,6 +604,8 @@ constexpr Pass kPasses[] = {
      "marks arithmetic of i32 that cannot wrap"},
     {"turns", Stage::Raise, OverRaised<raise::MarkTurns>, kRaised, kRaised, Form::Any, kSame,
      "devices: marks loops over slots of rows of which several turns run at once"},
+    {"spread", Stage::Raise, OverRaised<raise::SpreadLoops>, kRaised, kRaised, Form::Any, kSame,
+     "devices: marks tasks with long loops whose turns the threads of a block may share in launches of few iterations"},
 
     {"codegen", Stage::Write, nullptr, kRaised, kRaised, Form::Any, kSame,
      "per target: object and image, PTX, a code object, SPIR-V, or Metal's source"},

@@ -16,10 +16,13 @@ uint32_t TeamBytes(target::Kind kind) {
   return kind == target::Kind::Cuda ? 48u << 10 : 0;
 }
 
-/// Whether raising may make teams of the module. With a shader's bindings it is dispatched by its
-/// invocations.
-bool HasTeams(const ir::Module& module, const CompileOptions& options) {
-  if (options.emit == Emit::Spirv && !module.shader_bindings.empty()) return false;
+/// Whether the module is dispatched by its invocations, with a shader's bindings.
+bool IsDispatchedAsIs(const ir::Module& module, const CompileOptions& options) {
+  return options.emit == Emit::Spirv && !module.shader_bindings.empty();
+}
+
+/// Whether the module has loops over the invocations of workgroups.
+bool HasLoopsApart(const ir::Module& module) {
   bool apart = false;
   for (const std::unique_ptr<ir::Function>& function : module.functions) {
     if (!function->IsKernel()) continue;
@@ -54,6 +57,9 @@ raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOpt
   config.check_bounds = options.check_bounds;
   config.assertions = options.keep_asserts;
   if (!options.deterministic) config.team_bytes = TeamBytes(target.kind);
+  // Code that may run unverified, for targets with features, has no memory of the block for sums.
+  config.may_team =
+      config.team_bytes != 0 && target.features.empty() && options.float_mode != FloatMode::Strict;
   config.wide_team_sums = config.team_bytes != 0 && target.kind == target::Kind::Cuda;
   if (!target.IsCpu() || options.optimisation < 2) return config;
   bool x86 = target.arch == target::Arch::X86_64;
@@ -85,10 +91,12 @@ std::vector<RaisedModule> CopyForTargets(std::span<const LoweredModule> lowered,
                                          const CompileOptions& options) {
   std::vector<RaisedModule> raised;
   for (size_t at = 0; at < lowered.size(); ++at) {
-    bool has_teams = HasTeams(*lowered[at].module, options);
+    bool own_dispatch = IsDispatchedAsIs(*lowered[at].module, options);
+    bool has_teams = !own_dispatch && HasLoopsApart(*lowered[at].module);
     for (const target::Target& target : lowered[at].targets) {
       raise::RaiseConfig config = RaiseConfigFor(target, options);
       if (!has_teams) config.team_bytes = 0, config.wide_team_sums = false;
+      if (own_dispatch) config.may_team = false;
       auto known = std::find_if(raised.begin(), raised.end(), [&](const RaisedModule& one) {
         return one.lowered == at && one.config == config;
       });

@@ -453,7 +453,7 @@ TEST_CASE("metadata of an earlier minor version is read without what came later"
        {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"cheap_replay\":false,", "\"count_reads\":[],",
         "\"counted\":false,", "\"loose\":false,", "\"param\":-1,", "\"bits\":false,", "\"bounds\":-1,",
         "\"bounds_recorded\":false,", "\"shape_i32_axes\":0,", "\"shape_i32_axes\":3,",
-        ",\"trip_kernel\":\"\",\"trip_reads\":[]", ",\"team\":false"}) {
+        ",\"trip_kernel\":\"\",\"trip_reads\":[]", ",\"team\":false,\"team_turns\":-1"}) {
     for (size_t at = first.find(later); at != std::string::npos; at = first.find(later))
       first.erase(at, later.size());
   }
@@ -475,6 +475,27 @@ TEST_CASE("an entry says that a block of threads runs an iteration", "[metadata]
   REQUIRE(ReadMetadata(Json(written), kFormatMinor, Limits{}, nullptr, &read, &error));
   CHECK(read.kernels[0].tasks[1].entries[1].team);
   CHECK_FALSE(read.kernels[0].tasks[1].entries[0].team);
+}
+
+TEST_CASE("an entry says how many turns the threads of a block share", "[metadata]") {
+  Metadata written = Sample();
+  KernelMeta& kernel = written.kernels[0];
+  EntryMeta& entry = kernel.tasks[1].entries[1];
+  REQUIRE(entry.team_turns == kNoNode);
+  entry.team_turns = kernel.exprs.Const(512);
+  Metadata read;
+  Error error;
+  REQUIRE(ReadMetadata(Json(written), kFormatMinor, Limits{}, nullptr, &read, &error));
+  CHECK(read.kernels[0].tasks[1].entries[1].team_turns == entry.team_turns);
+  CHECK(read.kernels[0].tasks[1].entries[0].team_turns == kNoNode);
+  std::string json = Json(written),
+              stated = "\"team\":false,\"team_turns\":" + std::to_string(entry.team_turns);
+  REQUIRE(json.find(stated) != std::string::npos);
+  Error both = ReadError(Replace(json, stated, Replace(stated, "false", "true")));
+  CHECK(both.message().find("beside 'team'") != std::string_view::npos);
+  Error none = ReadError(
+      Replace(json, stated, "\"team\":false,\"team_turns\":" + std::to_string(kernel.exprs.size())));
+  CHECK(none.message().find("does not exist") != std::string_view::npos);
 }
 
 TEST_CASE("what a stranger writes cannot speak to a terminal or a compiler", "[metadata]") {
@@ -504,10 +525,10 @@ TEST_CASE("a key that is gone is passed over in the versions that had it, and re
     then.insert(at, gone);
   }
   REQUIRE(then != json);
-  // What came in 1.7, 1.9 and 1.10.
+  // What came in 1.7, 1.9, 1.10 and 1.11.
   for (auto [later, next] : {std::pair<std::string_view, std::string_view>{"\"param\":-1,", "\"place\""},
                              {"\"cheap_replay\":false,", "\"count_reads\""},
-                             {",\"team\":false", "}"}}) {
+                             {",\"team\":false,\"team_turns\":-1", "}"}}) {
     std::string whole = std::string(later) + std::string(next);
     for (size_t at = then.find(whole); at != std::string::npos; at = then.find(whole))
       then.erase(at, later.size());

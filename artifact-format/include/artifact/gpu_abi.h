@@ -30,8 +30,10 @@
  * iterations t, t + n, t + 2n, ... of the flat iteration space, row-major over the task's axes. A serial
  * task is run by thread 0. Where EntryMeta::team says so, the threads of a block run an iteration together,
  * and what is said here of threads, their number and their rows holds for blocks. The target has the feature
- * ADRT_GPU_TEAM_FEATURE then. If bounds are read from memory, a launch is also made for no iterations, with
- * one block and no threads that take part: the code checks whether the bounds have grown.
+ * ADRT_GPU_TEAM_FEATURE then. An entry with EntryMeta::team_turns has both forms: in a launch with a
+ * block for each iteration, where the threads of all blocks take part, block b runs iteration b. If bounds
+ * are read from memory, a launch is also made for no iterations, with one block and no threads that take
+ * part: the code checks whether the bounds have grown.
  *
  * Rows of a heap lie interleaved in blocks of W (AdstackPlanMeta::lanes). With stride the bytes of one row,
  * an element of s bytes at byte o of row r, o a multiple of s, lies at

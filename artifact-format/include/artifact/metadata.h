@@ -179,6 +179,9 @@ struct EntryMeta {
       0;  ///< threads of a block; CPU: iterations that go together; 0: the launcher's choice
   uint32_t shared_bytes = 0;  ///< memory shared by a block of threads
   bool team = false;          ///< the threads of a block run an iteration together
+  /// The code has a second form, in which they do, for launches of few iterations (artifact/gpu_abi.h): how
+  /// many turns they share, an expression of arguments and shapes. kNoNode where it has none.
+  NodeId team_turns = kNoNode;
 };
 
 enum class TaskKind : uint8_t { kSerial, kParallel };

@@ -32,7 +32,24 @@ bool EndsMet(const ir::Function& kernel, ir::Block block) {
   return false;
 }
 
+void FindApart(const ir::Function& kernel, ir::Block block, std::vector<Inst>& loops) {
+  for (Inst inst : kernel[block].insts) {
+    if (WorkOf(kernel, inst) == TeamWork::Turns) {
+      loops.push_back(inst);
+      continue;
+    }
+    for (uint32_t region = 0; region < kernel.RegionCount(inst); ++region)
+      FindApart(kernel, kernel[inst].regions[region], loops);
+  }
+}
+
 }  // namespace
+
+std::vector<Inst> SpreadLoopsOf(const ir::Function& kernel, Inst parallel) {
+  std::vector<Inst> loops;
+  if (MayBeInTeams(kernel[parallel])) FindApart(kernel, kernel[parallel].regions[0], loops);
+  return loops;
+}
 
 std::vector<TeamStep> TeamStepsOf(const ir::Function& kernel, ir::Block block, uint32_t first, uint32_t last,
                                   bool met) {

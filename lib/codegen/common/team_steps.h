@@ -33,6 +33,18 @@ struct TeamStep {
   bool met = false;
 };
 
+/// Whether the threads of a block run the iterations of a parallel loop together, in every launch.
+inline bool IsInTeams(const ir::InstData& parallel) {
+  return (parallel.flags & ir::kFlagTeam) != 0 && parallel.component != ir::kNoAttr;
+}
+/// Whether they do in some launches, so that the code has two forms (raise/spread.h).
+inline bool MayBeInTeams(const ir::InstData& parallel) {
+  return (parallel.flags & ir::kFlagTeam) != 0 && parallel.component == ir::kNoAttr;
+}
+
+/// The loops that are apart and stand in no other one, of a task that may be in teams; none of another task.
+std::vector<ir::Inst> SpreadLoopsOf(const ir::Function& kernel, ir::Inst parallel);
+
 /// The steps of the instructions [first, last) of `block`. `met`: as in the first step.
 std::vector<TeamStep> TeamStepsOf(const ir::Function& kernel, ir::Block block, uint32_t first, uint32_t last,
                                   bool met);

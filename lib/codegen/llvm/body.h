@@ -58,7 +58,8 @@ class BodyEmitter {
   void EmitApart(ir::Inst inst);
   void Meet();
   template <class Turn>
-  llvm::SmallVector<llvm::Value*> EmitTurns(llvm::Value* high, llvm::ArrayRef<llvm::Value*> zeros, Turn turn);
+  llvm::SmallVector<llvm::Value*> EmitTurns(llvm::Value* low, llvm::Value* high,
+                                            llvm::ArrayRef<llvm::Value*> zeros, Turn turn);
   llvm::Value* SumOverTeam(ir::Scalar scalar, llvm::Value* mine);
   llvm::Value* Shared(uint32_t bytes);
   void EmitPiece(const std::vector<ir::Inst>& insts, PiecePlan::Run run);

@@ -53,17 +53,19 @@ void BodyEmitter::EmitByFirst(llvm::ArrayRef<ir::Inst> writes) {
 void BodyEmitter::EmitCommonArray(ir::Inst array) {
   Value* memory = memory_.EmitCommonArray(array, Shared(memory_.BytesOf(array)));
   if ((kernel_[array].flags & ir::kFlagUnset) != 0) return;
-  EmitTurns(builder_.getInt64(memory_.LengthOf(array)), {}, [&](Value* turn, auto&) {
+  EmitTurns(builder_.getInt64(0), builder_.getInt64(memory_.LengthOf(array)), {}, [&](Value* turn, auto&) {
     memory_.ClearElement(array, memory, turn);
     return llvm::SmallVector<Value*>();
   });
 }
 
-/// A loop from the thread's number in steps of the team, while below `high`, an i64. What the threads have
-/// summed up each by itself, from `zeros` on.
+/// A loop from `low` and the thread's number on in steps of the team, while below `high`, which are i64. What
+/// the threads have summed up each by itself, from `zeros` on.
 template <class Turn>
-llvm::SmallVector<Value*> BodyEmitter::EmitTurns(Value* high, llvm::ArrayRef<Value*> zeros, Turn turn) {
-  Value* thread = builder_.CreateZExt(hooks_.InBlock(), builder_.getInt64Ty());
+llvm::SmallVector<Value*> BodyEmitter::EmitTurns(Value* low, Value* high, llvm::ArrayRef<Value*> zeros,
+                                                 Turn turn) {
+  Value* thread =
+      builder_.CreateAdd(low, builder_.CreateZExt(hooks_.InBlock(), builder_.getInt64Ty()), "", true, true);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock *loop = NewBlock("turn"), *exit = NewBlock("turns_end");
   builder_.CreateCondBr(builder_.CreateICmpSLT(thread, high), loop, exit);
@@ -99,16 +101,17 @@ void BodyEmitter::EmitApart(ir::Inst inst) {
   for (uint32_t n = 0; n < data.result_count; ++n)
     zeros.push_back(llvm::Constant::getNullValue(values_.Get(kernel_.Operand(inst, 3 + n))->getType()));
   uint32_t size = team_;
-  llvm::SmallVector<Value*> sums = EmitTurns(values_.Index(kernel_.Operand(inst, 1)), zeros,
-                                             [&](Value* turn, llvm::ArrayRef<llvm::PHINode*> carried) {
-                                               team_ = 0;
-                                               values_.BindCounter(kernel_[body].params[0], turn);
-                                               for (size_t n = 0; n < carried.size(); ++n)
-                                                 values_.Bind(kernel_[body].params[n + 1], carried[n]);
-                                               EmitBlock(body);
-                                               team_ = size;
-                                               return Yielded(body);
-                                             });
+  llvm::SmallVector<Value*> sums =
+      EmitTurns(values_.Index(kernel_.Operand(inst, 0)), values_.Index(kernel_.Operand(inst, 1)), zeros,
+                [&](Value* turn, llvm::ArrayRef<llvm::PHINode*> carried) {
+                  team_ = 0;
+                  values_.BindCounter(kernel_[body].params[0], turn);
+                  for (size_t n = 0; n < carried.size(); ++n)
+                    values_.Bind(kernel_[body].params[n + 1], carried[n]);
+                  EmitBlock(body);
+                  team_ = size;
+                  return Yielded(body);
+                });
   SetPlace(inst);
   for (uint32_t n = 0; n < sums.size(); ++n) {
     if (n != 0) Meet();  // the next one comes to the same memory

@@ -15,6 +15,7 @@
 
 #include "analysis/tasks.h"
 #include "codegen/common/mangle.h"
+#include "codegen/common/team_steps.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/gpu_digits.h"
@@ -54,6 +55,7 @@ class LoopEmitter {
   }
 
   void EmitParallel(const analysis::Task& task) {
+    if (MayBeInTeams(kernel_[task.parallel])) EmitInTeams(task);
     PrivateSums sums = SumsOf(kernel_, task.parallel);
     Value* limit =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, hooks_.Iterations(), hooks_.Threads());
@@ -91,6 +93,33 @@ class LoopEmitter {
   }
 
  private:
+  /// The form of the task in which a block runs an iteration, for a launch with a block for each. Leaves the
+  /// builder where other launches go on.
+  void EmitInTeams(const analysis::Task& task) {
+    llvm::BasicBlock *teams = NewBlock("teams"), *alone = NewBlock("alone"), *run = NewBlock("team"),
+                     *done = NewBlock("team_done");
+    Value* blocks = builder_.CreateUDiv(hooks_.Threads(), builder_.getInt64(team_));
+    builder_.CreateCondBr(builder_.CreateICmpUGE(blocks, hooks_.Iterations()), teams, alone);
+    builder_.SetInsertPoint(teams);
+    Value* iteration = hooks_.BlockNumber();
+    builder_.CreateCondBr(builder_.CreateICmpULT(iteration, hooks_.Iterations()), run, done);
+    builder_.SetInsertPoint(run);
+    body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
+    SetPlace(task.parallel);
+    std::vector<Axis> axes = AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
+    if (axes.size() == 1) BindCounter(axes[0], iteration);
+    if (axes.size() > 1) BindCounters(axes, iteration);
+    body_.SetTellCounters([] {});
+    body_.memory().SetInLoop(true);
+    EmitIteration(task.parallel, iteration, true);
+    body_.memory().SetInLoop(false);
+    body_.SetTellCounters(nullptr);
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(done);
+    builder_.CreateRetVoid();
+    builder_.SetInsertPoint(alone);
+  }
+
   /// Goes to `done` where the bounds do not give the iterations that were launched, all threads alike, and
   /// where the thread has none of them.
   void EmitGuard(const std::vector<Axis>& axes, Value* has_some, llvm::BasicBlock* done) {
@@ -130,12 +159,8 @@ class LoopEmitter {
     if (digits) digits->Enter(before);
     for (size_t n = 0; n < axes.size() && !flat; ++n)
       BindCounter(axes[n], digits ? digits->Digit(n) : iteration);
-    body_.SetTellCounters([&] {
-      IterationDigits here(builder_, axes);
-      here.SplitHere(iteration);
-      for (size_t n = 0; n < axes.size(); ++n) BindCounter(axes[n], here.Digit(n));
-    });
-    EmitIteration(loop, iteration);
+    body_.SetTellCounters([&] { BindCounters(axes, iteration); });
+    EmitIteration(loop, iteration, IsInTeams(kernel_[loop]));
     body_.SetTellCounters(nullptr);
     Value* next = builder_.CreateAdd(iteration, hooks_.Threads(), "", true, true);
     iteration->addIncoming(next, builder_.GetInsertBlock());
@@ -150,7 +175,7 @@ class LoopEmitter {
   void EmitInFours(ir::Inst loop, const std::vector<Axis>& axes, bool flat, llvm::BasicBlock* exit) {
     auto emit = [&](Value* iteration) {
       if (!flat && !axes.empty()) BindCounter(axes[0], iteration);
-      EmitIteration(loop, iteration);
+      EmitIteration(loop, iteration, false);
     };
     auto later = [&](Value* iteration, uint64_t rounds) {
       Value* distance = builder_.CreateMul(hooks_.Threads(), builder_.getInt64(rounds), "", true, true);
@@ -188,11 +213,18 @@ class LoopEmitter {
     body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, digit));
   }
 
+  /// Those of several axes.
+  void BindCounters(const std::vector<Axis>& axes, Value* iteration) {
+    IterationDigits here(builder_, axes);
+    here.SplitHere(iteration);
+    for (size_t n = 0; n < axes.size(); ++n) BindCounter(axes[n], here.Digit(n));
+  }
+
   /// The body, whose counters are bound.
-  void EmitIteration(ir::Inst loop, Value* iteration) {
+  void EmitIteration(ir::Inst loop, Value* iteration, bool is_team) {
     hooks_.SetIteration(iteration);
     body_.memory().SetIteration(loop, iteration);
-    if ((kernel_[loop].flags & ir::kFlagTeam) != 0) {
+    if (is_team) {
       body_.EmitTeam(kernel_[loop].regions[0], team_);
     } else {
       body_.EmitBlock(kernel_[loop].regions[0]);
@@ -260,8 +292,9 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
       bool serial = task.kind != analysis::TaskKind::Parallel;
       EntryCode& entry = of_kernel.emplace_back();
       entry.symbol = EntrySymbol(name, number);
-      entry.team = !serial && (kernel[task.parallel].flags & ir::kFlagTeam) != 0;
+      entry.team = !serial && IsInTeams(kernel[task.parallel]);
       uint32_t team = entry.team ? kernel[task.parallel].component : 0;
+      if (!serial) entry.spread = SpreadLoopsOf(kernel, task.parallel);
       entry.block_size = serial ? config.target.wave : BlockSize(what, number, team, config.target);
       llvm::IRBuilder<> builder(output.getContext());
       AliasScopes aliases(output.getContext(), kernel, task.first, task.last);

@@ -53,12 +53,12 @@ GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
   head_.SetInsertPoint(head);
   head_.SetInsertPoint(head_.CreateBr(work));
   llvm::Type* word = head_.getInt64Ty();
-  Value* block = head_.CreateZExt(dialect_.BlockNumber(head_), word);
+  block_ = head_.CreateZExt(dialect_.BlockNumber(head_), word);
   in_block_ = dialect_.ThreadInBlock(head_, what_.block_size);
   if (what_.team) {
-    first_ = thread_ = block;
+    first_ = thread_ = block_;
   } else {
-    first_ = head_.CreateMul(block, head_.getInt64(what_.block_size), "", true, true);
+    first_ = head_.CreateMul(block_, head_.getInt64(what_.block_size), "", true, true);
     thread_ = head_.CreateAdd(first_, head_.CreateZExt(in_block_, word), "thread", true, true);
   }
   builder_.SetInsertPoint(work);

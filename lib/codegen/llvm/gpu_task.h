@@ -42,6 +42,7 @@ class GpuTask final : public TargetHooks {
   llvm::Value* Thread() const { return thread_; }
   /// Number of the first thread of its block, i64.
   llvm::Value* FirstOfBlock() const { return first_; }
+  llvm::Value* BlockNumber() const { return block_; }
   /// How many iterations there are, and how many threads take part, i64.
   llvm::Value* Iterations() const { return Parameter(tail_ + 2); }
   llvm::Value* Threads() const { return Parameter(tail_ + 3); }
@@ -114,6 +115,7 @@ class GpuTask final : public TargetHooks {
   llvm::Function* entry_ = nullptr;
   llvm::IRBuilder<> head_;           ///< the entry block: arguments and thread-local memory
   llvm::Value* in_block_ = nullptr;  ///< number of this thread in its block, i32
+  llvm::Value* block_ = nullptr;
   llvm::Value* first_ = nullptr;
   llvm::Value* thread_ = nullptr;
   llvm::Value* iteration_ = nullptr;

@@ -86,7 +86,7 @@ class BodyEmitter {
   void EmitApart(ir::Inst inst);
   void Meet();
   template <class Turn>
-  void EmitTurns(Id high, uint32_t width, Turn turn, std::span<OpenPhi> sums = {},
+  void EmitTurns(Id low, Id high, uint32_t width, Turn turn, std::span<OpenPhi> sums = {},
                  std::span<const Id> types = {});
   Id SumsOf(Id type);
   Id SumOverTeam(ir::Scalar scalar, Id mine);

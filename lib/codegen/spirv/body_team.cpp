@@ -58,21 +58,23 @@ void BodyEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
 void BodyEmitter::EmitCommonArray(ir::Inst array) {
   uint32_t length = kernel_->memory.EmitCommonArray(array);
   if ((function_[array].flags & ir::kFlagUnset) != 0) return;
-  EmitTurns(f_.Int(32, length), 32, [&](Id turn) {
+  EmitTurns(f_.Int(32, 0), f_.Int(32, length), 32, [&](Id turn) {
     kernel_->memory.ClearCommon(array, turn);
     return std::vector<Id>();
   });
 }
 
-/// A loop from the thread's number in steps of the team, while below `high`, an integer of `width` bits.
+/// A loop from `low` and the thread's number on in steps of the team, while below `high`, which are integers
+/// of `width` bits that are not negative.
 template <class Turn>
-void BodyEmitter::EmitTurns(Id high, uint32_t width, Turn turn, std::span<OpenPhi> sums,
+void BodyEmitter::EmitTurns(Id low, Id high, uint32_t width, Turn turn, std::span<OpenPhi> sums,
                             std::span<const Id> types) {
-  Id thread = f_.Resize(kernel_->environment.InTeam(), 32, width, false);
+  Id first = f_.Add(width, low, f_.Resize(kernel_->environment.InTeam(), 32, width, false));
   LoopLabels loop = f_.BeginLoop();
-  OpenPhi counter = f_.LoopPhi(loop, m_.IntType(width), thread);
+  OpenPhi counter = f_.LoopPhi(loop, m_.IntType(width), first);
   for (size_t n = 0; n < sums.size(); ++n) sums[n] = f_.LoopPhi(loop, types[n], m_.ConstantNull(types[n]));
-  f_.EndHeader(loop, f_.Compare(spv::OpSLessThan, counter.id, high));
+  // Without a sign the number of a turn that is not there fits as well.
+  f_.EndHeader(loop, f_.Compare(spv::OpULessThan, counter.id, high));
   std::vector<Id> yielded = turn(counter.id);
   f_.BeginNext(loop);
   f_.Close(loop, counter, f_.Add(width, counter.id, f_.Int(width, team_)));
@@ -89,8 +91,9 @@ void BodyEmitter::EmitApart(ir::Inst inst) {
   for (uint32_t n = 0; n < data.result_count; ++n) types.push_back(TypeOf(function_.Result(inst, n)));
   std::vector<OpenPhi> sums(types.size());
   uint32_t size = team_;
+  Id low = values_.Get(function_.Operand(inst, 0)), high = values_.Get(function_.Operand(inst, 1));
   EmitTurns(
-      values_.Get(function_.Operand(inst, 1)), width,
+      low, f_.Choose(m_.IntType(width), f_.Compare(spv::OpSLessThan, low, high), high, low), width,
       [&](Id turn) {
         team_ = 0;
         values_.Bind(function_[body].params[0], turn);

@@ -6,6 +6,7 @@
 #include "codegen/common/can_generate.h"
 #include "codegen/common/mangle.h"
 #include "codegen/common/shader_layout.h"
+#include "codegen/common/team_steps.h"
 #include "codegen/spirv/math.h"
 #include "codegen/spirv/task.h"
 #include "codegen/spirv/tools.h"
@@ -81,8 +82,9 @@ class Emission {
       uint32_t asked = number < what.block_size.size() ? what.block_size[number] : 0;
       bool serial = tasks[number].kind == analysis::TaskKind::Serial;
       if (asked == 0) asked = context_.config.target.block_size;
-      entry.team = !serial && (kernel[tasks[number].parallel].flags & ir::kFlagTeam) != 0;
+      entry.team = !serial && IsInTeams(kernel[tasks[number].parallel]);
       if (entry.team) asked = kernel[tasks[number].parallel].component;
+      if (!serial) entry.spread = SpreadLoopsOf(kernel, tasks[number].parallel);
       entry.block_size = serial ? 1 : std::min(asked, kLargestBlock);
       auto emit = [&](const std::string& symbol, Addressing addressing) {
         return EmitEntry(kernel, tasks[number], number, rows, symbol, addressing, entry);
@@ -146,7 +148,7 @@ class Emission {
     Environment environment(context_, builder, scalars, kernel, rows, addressing,
                             UsesOf(context_.ir, kernel, task.first, task.last, context_.ability));
     if (!parallel) environment.SetSerial();
-    if (of.team) environment.SetTeam(of.block_size);
+    if (of.team || !of.spread.empty()) environment.SetTeam(of.block_size, of.team);
     if (addressing == Addressing::Alone && IsNarrow(kernel, task)) environment.SetNarrow();
     ValueTable values(context_.ir, kernel, builder, scalars, &environment);
     StatusReporter status(context_, environment, builder, number);

@@ -250,20 +250,25 @@ Id Environment::Thread() {
   Id place = f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassInput, word),
                      {context_.thread_index, f_.Int(32, 0)});
   Id number = f_.Load(word, place, 0);
+  thread_ = f_.Resize(number, 32, Wide(), false);
   if (team_ != 0) {
     in_team_ = f_.Mod(32, number, f_.Int(32, team_));
-    number = addressing_ == Addressing::Alone
-                 ? f_.Div(32, number, f_.Int(32, team_))
-                 : f_.Resize(InputWord(context_.group, spv::BuiltInWorkgroupId, "adc.group", 0), Wide(), 32,
-                             false);
+    team_number_ = addressing_ == Addressing::Alone
+                       ? f_.Resize(f_.Div(32, number, f_.Int(32, team_)), 32, Wide(), false)
+                       : InputWord(context_.group, spv::BuiltInWorkgroupId, "adc.group", 0);
+    if (always_team_) thread_ = team_number_;
   }
-  thread_ = f_.Resize(number, 32, Wide(), false);
   return thread_;
 }
 
 Id Environment::InTeam() {
   Thread();
   return in_team_;
+}
+
+Id Environment::TeamNumber() {
+  Thread();
+  return team_number_;
 }
 
 /// The loader knows no number of a workgroup in code that is to run unverified.

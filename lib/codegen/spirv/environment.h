@@ -107,11 +107,12 @@ class Environment {
     return InputNumber(context_.subgroup_in_block, spv::BuiltInSubgroupId, "adc.subgroup");
   }
   Id SubgroupsOfBlock() { return InputNumber(context_.subgroups, spv::BuiltInNumSubgroups, "adc.subgroups"); }
-  /// From here on this thread's number is that of its workgroup, of `size` threads, which run an iteration
-  /// together.
-  void SetTeam(uint32_t size) { team_ = size; }
+  /// `size` invocations are a team: always, or where a launch says so.
+  void SetTeam(uint32_t size, bool always) { team_ = size, always_team_ = always; }
   /// The number of this invocation in a team; 32 bits.
   Id InTeam();
+  /// The number of its team.
+  Id TeamNumber();
   /// An array that the invocations of a workgroup share; another one at each call.
   Id Shared(Id element, uint32_t length);
 
@@ -185,7 +186,8 @@ class Environment {
   bool serial_ = false;
   bool narrow_ = false;
   uint32_t team_ = 0;
-  Id in_team_ = 0;
+  bool always_team_ = false;
+  Id in_team_ = 0, team_number_ = 0;
   Id iterations_ = 0;
 };
 

@@ -19,6 +19,7 @@
 #include "codegen/spirv/task.h"
 
 #include "artifact/gpu_abi.h"
+#include "codegen/common/team_steps.h"
 #include "ir/module.h"
 
 namespace adc::codegen::spirv {
@@ -207,6 +208,37 @@ void TaskEmitter::EmitInvocation(const analysis::Task& task) {
 
 void TaskEmitter::EmitParallel(const analysis::Task& task) {
   if (environment_.IsNarrow() && environment_.KeepsBindings()) return EmitInvocation(task);
+  if (!MayBeInTeams(kernel_[task.parallel])) return EmitAlone(task);
+  Id teams = m_.NewId(), alone = m_.NewId(), done = m_.NewId();
+  uint32_t width = environment_.Wide();
+  Id blocks = f_.Div(width, environment_.Threads(), f_.Int(width, block_size_));
+  f_.Select(f_.Compare(spv::OpUGreaterThanEqual, blocks, environment_.Iterations()), teams, alone, done);
+  f_.Start(teams);
+  EmitInTeams(task);
+  f_.Branch(done);
+  f_.Start(alone);
+  EmitAlone(task);
+  f_.Branch(done);
+  f_.Start(done);
+}
+
+/// In a launch with a workgroup for each iteration.
+void TaskEmitter::EmitInTeams(const analysis::Task& task) {
+  Id iteration = environment_.TeamNumber(), run = m_.NewId(), done = m_.NewId();
+  f_.Select(f_.Compare(spv::OpULessThan, iteration, environment_.Iterations()), run, done, done);
+  f_.Start(run);
+  body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
+  status_.SetIteration(iteration);
+  memory_.SetIteration(task.parallel, iteration);
+  BindCounters(AxesOf(task.parallel, false), iteration);
+  body_.EmitTeam(kernel_[task.parallel].regions[0], block_size_);
+  status_.SetIteration(0);
+  memory_.SetIteration({}, 0);
+  f_.Branch(done);
+  f_.Start(done);
+}
+
+void TaskEmitter::EmitAlone(const analysis::Task& task) {
   body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
   bool guarded = (kernel_[task.parallel].flags & ir::kFlagRecheck) != 0;
   std::vector<Axis> axes = AxesOf(task.parallel, guarded);
@@ -235,7 +267,7 @@ void TaskEmitter::EmitParallel(const analysis::Task& task) {
   // A field outside of every `dense` has one cell and no counter.
   BindCounters(axes, position);
   ir::Block block = kernel_[task.parallel].regions[0];
-  if ((kernel_[task.parallel].flags & ir::kFlagTeam) != 0) {
+  if (IsInTeams(kernel_[task.parallel])) {
     body_.EmitTeam(block, kernel_[task.parallel].component);
   } else if (in_step) {
     Id has_one = f_.Compare(spv::OpULessThan, position, total);

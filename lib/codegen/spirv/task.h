@@ -41,6 +41,9 @@ class TaskEmitter {
 
   void EmitSerial(const analysis::Task& task);
   void EmitParallel(const analysis::Task& task);
+  /// The form of the task in which an invocation runs an iteration, and that in which a workgroup does.
+  void EmitAlone(const analysis::Task& task);
+  void EmitInTeams(const analysis::Task& task);
   void EmitInvocation(const analysis::Task& task);
   /// Reports loops that the driver has ended early, where it is one that does.
   void EmitCutCheck();

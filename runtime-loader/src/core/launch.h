@@ -50,6 +50,7 @@ struct TaskPlan {
   bool was_resolved = false;  ///< they were before a cap was given
   bool capped = false;        ///< S2 stacks got what the cap leaves instead of being read
   bool by_count = false;      ///< counted stacks are not evaluated: too many steps, or too much to read back
+  bool in_teams = false;      ///< a block of threads runs an iteration (EntryMeta::team_turns)
   bool is_new = false;        ///< settled since the launch before, as far as somebody is told of launches
   bool new_counts = false;    ///< the same of what code has counted
   int64_t extents[8] = {};

@@ -1,6 +1,7 @@
 #include <cstring>
 
 #include "core/call_memory.h"
+#include "core/code.h"
 #include "core/errors.h"
 #include "core/launch.h"
 
@@ -27,6 +28,8 @@ using artifact::SizeClass;
 constexpr uint64_t kDataSteps = 1 << 12, kScalarSteps = 1 << 18;
 /// Of the threads that could run, at least one in so many does.
 constexpr uint64_t kFewestShare = 4;
+/// A device that could run so many threads for each iteration runs it by a block.
+constexpr uint64_t kThreadsPerTeam = 8;
 /// Workers of a CPU that sum into one buffer faster than one of them.
 constexpr uint64_t kFewestSharing = 4;
 /// More iterations than this are not what anybody meant: a bound was computed from an infinity.
@@ -91,6 +94,7 @@ class TaskSizer {
     sizes_.threads = sizes_.most_threads = Threads();
     if (adstack_ && !Capacities(&open)) return false;
     if (open) return true;
+    sizes_.in_teams = InTeams();
     sizes_.resolved = sizes_.is_new = true;
     return true;
   }
@@ -115,7 +119,7 @@ class TaskSizer {
 
   // What is open says nothing of what it was before.
   void Forget() {
-    sizes_.resolved = false;
+    sizes_.resolved = sizes_.in_teams = false;
     sizes_.total = sizes_.threads = sizes_.most_threads = sizes_.wanted_threads = 0;
     std::memset(sizes_.extents, 0, sizeof sizes_.extents);
     sizes_.rows = sizes_.row_bytes = sizes_.heap_bytes = sizes_.counter_bytes = 0;
@@ -209,6 +213,28 @@ class TaskSizer {
     return own > 0 && own < plan_.workers ? own : plan_.workers;
   }
 
+  // Whether blocks run the iterations, one each, where there are so few that threads alone would leave most
+  // of the device without work, and turns for every thread of a block.
+  bool InTeams() const {
+    const artifact::EntryMeta* entry = plan_.module ? EntryOf(plan_, number_) : nullptr;
+    if (!entry || entry->team_turns == artifact::kNoNode || sizes_.late) return false;
+    if (sizes_.total > OwnThreads() / kThreadsPerTeam) return false;
+    artifact::EvalResult turns = Evaluate(entry->team_turns, kDataSteps);
+    return turns.status == artifact::EvalStatus::kOk && turns.value >= int64_t{BlockSize(*entry)};
+  }
+
+  // In at most so many steps; 0: as many as the plan has for one size.
+  artifact::EvalResult Evaluate(NodeId id, uint64_t limit) const {
+    artifact::SizeEnv env;
+    env.params = {plan_.size_params.data(), plan_.size_params.size()};
+    env.read = may_read_ ? ReadElement : nullptr;
+    env.user = &plan_;
+    env.budget = limit > 0 && limit < plan_.size_budget ? limit : plan_.size_budget;
+    CallMemory memory(plan_.host.allocator);
+    env.allocator = memory.allocator();
+    return artifact::Evaluate(plan_.meta().exprs, id, env, plan_.steps);
+  }
+
   // A size that is settled, or *open where it would take a read that is not allowed now, or, where there is a
   // limit to the steps, more steps than that.
   bool Value(NodeId id, const char* what, std::string_view place, int64_t* value, bool* open,
@@ -221,14 +247,7 @@ class TaskSizer {
       *open = true;
       return true;
     }
-    artifact::SizeEnv env;
-    env.params = {plan_.size_params.data(), plan_.size_params.size()};
-    env.read = may_read_ ? ReadElement : nullptr;
-    env.user = &plan_;
-    env.budget = limit > 0 && limit < plan_.size_budget ? limit : plan_.size_budget;
-    CallMemory memory(plan_.host.allocator);
-    env.allocator = memory.allocator();
-    artifact::EvalResult result = artifact::Evaluate(plan_.meta().exprs, id, env, plan_.steps);
+    artifact::EvalResult result = Evaluate(id, limit);
     *value = result.value;
     if (limit > 0 && result.status == artifact::EvalStatus::kBudget && !plan_.steps->exceeded()) {
       *open = true;
