@@ -16,6 +16,7 @@ enum RaiseFlag : uint8_t {
   kFlagNoWrap = 2,     ///< add, sub, mul of i32: the result over the integers fits
   kFlagFuses = 4,      ///< mul: the one sum that reads it may take it in
   kFlagPaired = 8,     ///< sin, cos: the block has the other one of the same operand
+  kFlagOfTurn = 2,     ///< gathered: all iterations come to the cell in the same turn of the loop around
   kFlagMayMeet = 1,    ///< accumulation: data decide whether threads of a wave come to one cell
 };
 
@@ -24,11 +25,9 @@ struct RaiseWord {
   std::string_view word;
 };
 
-inline constexpr RaiseWord kAccessWords[] = {{kFlagFlat, "flat"},
-                                             {kFlagPrivate, "private"},
-                                             {kFlagAlways, "always"},
-                                             {kFlagGathered, "gathered"},
-                                             {kFlagMayMeet, "may_meet"}};
+inline constexpr RaiseWord kAccessWords[] = {{kFlagFlat, "flat"},      {kFlagPrivate, "private"},
+                                             {kFlagAlways, "always"},  {kFlagGathered, "gathered"},
+                                             {kFlagOfTurn, "of_turn"}, {kFlagMayMeet, "may_meet"}};
 inline constexpr RaiseWord kParallelWords[] = {{kFlagRecheck, "recheck"},     {kFlagSparse, "sparse"},
                                                {kFlagFours, "fours"},         {kFlagTeam, "team"},
                                                {kFlagFlat, "flat"},           {kFlagLanesEnd, "lanes_end"},

@@ -61,6 +61,7 @@ class Marker {
         if (!a.conditional) kernel_[a.inst].flags |= ir::kFlagAlways;
       } else if (IsGathered(a.inst) && HasTable(a.inst)) {
         kernel_[a.inst].flags |= ir::kFlagGathered;
+        if (IsOfTurn(a.inst)) kernel_[a.inst].flags |= ir::kFlagOfTurn;
       } else if (MayMeet(a.inst)) {
         kernel_[a.inst].flags |= ir::kFlagMayMeet;
       }
@@ -154,6 +155,29 @@ class Marker {
     uint32_t used = 0;
     for (ir::Value index : kernel_.Indices(inst)) used |= axes_.Of(index);
     return used != axes_.All();
+  }
+
+  /// Whether all iterations come to the cell in the same turn of the loop right around: its bounds and the
+  /// cell are computed from nothing but the turn and what no iteration decides.
+  bool IsOfTurn(ir::Inst inst) const {
+    ir::Block body = kernel_[inst].parent;
+    ir::Inst loop = kernel_[body].owner;
+    ir::Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
+    if (!config_.device || !loop.Valid() || kernel_[loop].op != ir::Op::For || ir::BitWidth(scalar) < 32)
+      return false;
+    auto is_alike = [&](ir::Value v) { return IsAlikeInTurn(v, body); };
+    return std::ranges::all_of(kernel_.Indices(inst), is_alike) &&
+           std::ranges::all_of(kernel_.Operands(loop).first(2), is_alike);
+  }
+
+  bool IsAlikeInTurn(ir::Value v, ir::Block body) const {
+    ir::Inst made = kernel_.DefiningInst(v);
+    if (made.Valid() && kernel_[made].parent == body) {
+      return ir::InfoOf(kernel_[made].op).effect == ir::Effect::Pure && kernel_.RegionCount(made) == 0 &&
+             std::ranges::all_of(kernel_.Operands(made), [&](ir::Value o) { return IsAlikeInTurn(o, body); });
+    }
+    bool is_carried = !made.Valid() && !kernel_.IsConstant(v) && kernel_.DefiningBlock(v) == body;
+    return is_carried ? v == kernel_[body].params[0] : axes_.Of(v) == 0;
   }
 
   /// Sums of floats on a device where no index tells neighbouring iterations apart: it comes from data, or is

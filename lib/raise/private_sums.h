@@ -17,6 +17,10 @@
 // one per buffer or field, and flushes a sum when another cell takes its place or its iterations end. A
 // device adds up over lanes that come to one cell, those of f16 in f32.
 //
+// Where only the turn of the loop right around decides about the cell, and neither iteration nor data, such a
+// sum is `of_turn` on a device: all lanes of a wave come to the cell together, and hold what several turns
+// have given until they add it to their cells at once.
+//
 // Where data decide about the cell, or it is one of few, the lanes of a device may come to one or not. Such
 // sums of floats say `may_meet`: a device looks before it adds up.
 //

@@ -184,7 +184,36 @@ llvm::SmallVector<Value*> BodyEmitter::Yielded(ir::Block block) {
   return values;
 }
 
+/// Where all lanes may make the sums of its turns together, the loop has a form in which they do.
 void BodyEmitter::EmitFor(ir::Inst inst) {
+  Value* shared = alone_ ? nullptr : sums_->ShareTurns(inst);
+  if (shared == nullptr) return EmitLoop(inst);
+  llvm::BasicBlock *together = NewBlock("together"), *alone = NewBlock("alone"), *join = NewBlock("joined");
+  llvm::SmallVector<llvm::PHINode*> results;
+  auto join_from_here = [&] {
+    builder_.CreateBr(join);
+    for (uint32_t n = 0; n < kernel_[inst].result_count; ++n) {
+      Value* result = values_.Get(kernel_.Result(inst, n));
+      if (results.size() == n) results.push_back(llvm::PHINode::Create(result->getType(), 2, "", join));
+      results[n]->addIncoming(result, builder_.GetInsertBlock());
+    }
+  };
+  builder_.CreateCondBr(shared, together, alone);
+  builder_.SetInsertPoint(together);
+  sums_->BeginTurns(inst);
+  EmitLoop(inst);
+  sums_->EndTurns();
+  join_from_here();
+  builder_.SetInsertPoint(alone);
+  alone_ = true;
+  EmitLoop(inst);
+  alone_ = false;
+  join_from_here();
+  builder_.SetInsertPoint(join);
+  for (uint32_t n = 0; n < results.size(); ++n) values_.Bind(kernel_.Result(inst, n), results[n]);
+}
+
+void BodyEmitter::EmitLoop(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   ir::Block body = data.regions[0];
   const std::vector<ir::Value>& params = kernel_[body].params;
@@ -228,6 +257,7 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   EmitBlock(body);
   llvm::SmallVector<Value*> yielded = Yielded(body);
   SetPlace(inst);
+  sums_->EndTurn(inst);
   Value* next = reversed ? builder_.CreateSub(counter, step_value, "", false, !may_overstep)
                          : builder_.CreateAdd(counter, step_value, "", false, !may_overstep);
   Value* more = may_overstep ? builder_.CreateICmpNE(counter, reversed ? low : last)

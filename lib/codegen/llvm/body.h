@@ -65,6 +65,7 @@ class BodyEmitter {
   void EmitPiece(const std::vector<ir::Inst>& insts, PiecePlan::Run run);
   void EmitPure(ir::Inst inst);
   void EmitFor(ir::Inst inst);
+  void EmitLoop(ir::Inst inst);
   void UnrollTurns(llvm::BranchInst* latch, uint32_t turns);
   void EmitWhile(ir::Inst inst);
   void EmitIf(ir::Inst inst);
@@ -86,6 +87,7 @@ class BodyEmitter {
   ValueTable values_;
   MemoryEmitter memory_;
   std::unique_ptr<SumEmitter> sums_;
+  bool alone_ = false;  ///< in the form of a loop in which each lane makes the sums of its turns
   /// Of the range that is emitted: by angle, the one of a pair that is still to come.
   std::map<uint32_t, llvm::Value*>* pairs_ = nullptr;
   std::function<void()> tell_counters_;

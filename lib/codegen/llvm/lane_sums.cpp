@@ -41,12 +41,45 @@ bool LaneSums::IsNeighbour(ir::Inst inst, uint32_t component) const {
 void LaneSums::AddGathered(ir::Inst inst, uint32_t) {
   ir::Value operand = kernel_.AccessValues(inst)[0];
   Scalar scalar = kernel_.TypeOf(operand).scalar;
-  uint32_t component = kernel_[inst].component == ir::kNoAttr ? 0 : kernel_[inst].component;
-  if (!pending_.empty() && !IsNeighbour(inst, component)) Flush();
   Value* value = values_.Get(operand);
   if (kernel_[inst].op == Op::AtomicSub) value = scalars_.Emit(Op::Neg, scalar, scalar, {value});
+  if (!turns_.empty() && turns_.back().sums->Has(inst)) {
+    turns_.back().sums->Add(inst, TotalOverLanes(Reduction::Add, scalar, value, hooks_.Wave()->Lanes()));
+    return;
+  }
+  uint32_t component = kernel_[inst].component == ir::kNoAttr ? 0 : kernel_[inst].component;
+  if (!pending_.empty() && !IsNeighbour(inst, component)) Flush();
   if (scalar == Scalar::F16) value = scalars_.Emit(Op::Cast, scalar, Scalar::F32, {value});
   pending_.push_back({inst, component, value});
+}
+
+Value* LaneSums::ShareTurns(ir::Inst loop) {
+  TurnCells cells = TurnCellsOf(kernel_, loop);
+  if (cells.sums.empty() || !IsGathered(cells.sums[0])) return nullptr;
+  const GpuDialect& wave = *hooks_.Wave();
+  Value *active = wave.ActiveLanes(builder_), *every = wave.EveryLane(builder_);
+  Value* alike = builder_.getTrue();
+  for (ir::Value root : cells.roots) {
+    Value* own = values_.Get(root);
+    Value* first = wave.ReadScalar(builder_, active, own, wave.FirstLane(builder_, active));
+    alike = builder_.CreateAnd(alike, builder_.CreateICmpEQ(own, first));
+  }
+  Value* agree = cells.roots.empty() ? active : wave.LanesWhere(builder_, active, alike);
+  return builder_.CreateICmpEQ(agree, every);
+}
+
+void LaneSums::BeginTurns(ir::Inst loop) {
+  turns_.push_back({loop, std::make_unique<TurnSums>(kernel_, builder_, hooks_, memory_, aliases_,
+                                                     TurnCellsOf(kernel_, loop).sums)});
+}
+
+void LaneSums::EndTurn(ir::Inst loop) {
+  if (!turns_.empty() && turns_.back().loop == loop) turns_.back().sums->EndTurn();
+}
+
+void LaneSums::EndTurns() {
+  turns_.back().sums->End();
+  turns_.pop_back();
 }
 
 void LaneSums::Flush() {
@@ -65,11 +98,11 @@ void LaneSums::Flush() {
   pending_.clear();
 }
 
-Value* LaneSums::TotalOverLanes(const Sum& sum, Value* own, uint32_t lanes) {
+Value* LaneSums::TotalOverLanes(Reduction reduction, Scalar scalar, Value* own, uint32_t lanes) {
   const GpuDialect& wave = *hooks_.Wave();
   for (uint32_t distance = lanes / 2; distance != 0; distance /= 2) {
     Value* other = wave.ReadScalarAcross(builder_, own, distance);
-    own = Combine(sum.what->reduction, false, sum.what->scalar, own, other);
+    own = Combine(reduction, false, scalar, own, other);
   }
   return own;
 }
@@ -93,7 +126,7 @@ Value* LaneSums::AddAtOnce(const Sum& sum, Value* own, uint32_t lanes) {
   small = builder_.CreateZExt(small, own->getType());
   builder_.CreateBr(join);
   builder_.SetInsertPoint(in_rounds);
-  Value* total = TotalOverLanes(sum, own, lanes);
+  Value* total = TotalOverLanes(sum.what->reduction, sum.what->scalar, own, lanes);
   builder_.CreateBr(join);
   builder_.SetInsertPoint(join);
   llvm::PHINode* either = builder_.CreatePHI(own->getType(), 2);
@@ -105,7 +138,8 @@ Value* LaneSums::AddAtOnce(const Sum& sum, Value* own, uint32_t lanes) {
 LaneSums::Reduced LaneSums::OverLanes(const Sum& sum, Reduced own, uint32_t lanes) {
   const GpuDialect& wave = *hooks_.Wave();
   Value* at_once = AddAtOnce(sum, own.total, lanes);
-  own.total = at_once != nullptr ? at_once : TotalOverLanes(sum, own.total, lanes);
+  own.total =
+      at_once != nullptr ? at_once : TotalOverLanes(sum.what->reduction, sum.what->scalar, own.total, lanes);
   if (own.touched != nullptr) {
     Value* touched = wave.LanesWhere(builder_, wave.EveryLane(builder_), own.touched);
     own.touched = builder_.CreateICmpNE(touched, llvm::ConstantInt::get(touched->getType(), 0));

@@ -8,8 +8,11 @@
 // atomic update. Neighbouring components of one cell, which are summed one after another, are flushed as one
 // (lane_flush.h).
 
+#include <memory>
+
 #include "codegen/llvm/gpu_dialect.h"
 #include "codegen/llvm/sums.h"
+#include "codegen/llvm/turn_sums.h"
 
 namespace adc::codegen {
 
@@ -17,6 +20,10 @@ class LaneSums final : public SumEmitter {
  public:
   using SumEmitter::SumEmitter;
   uint32_t SharedBytes() const override { return shared_bytes_; }
+  llvm::Value* ShareTurns(ir::Inst loop) override;
+  void BeginTurns(ir::Inst loop) override;
+  void EndTurn(ir::Inst loop) override;
+  void EndTurns() override;
 
  private:
   struct Pending {
@@ -37,7 +44,7 @@ class LaneSums final : public SumEmitter {
   void EndGathered() override {}
   /// Over the lanes of the wave, or as many as `lanes`; every lane of the wave runs it.
   Reduced OverLanes(const Sum& sum, Reduced own, uint32_t lanes);
-  llvm::Value* TotalOverLanes(const Sum& sum, llvm::Value* own, uint32_t lanes);
+  llvm::Value* TotalOverLanes(Reduction reduction, ir::Scalar scalar, llvm::Value* own, uint32_t lanes);
   /// The sum of whole numbers by the wave's own instruction; null where there is none for them.
   llvm::Value* AddAtOnce(const Sum& sum, llvm::Value* own, uint32_t lanes);
   /// Over the waves of the block. Leaves the builder where the first wave goes on alone, and gives the block
@@ -49,7 +56,14 @@ class LaneSums final : public SumEmitter {
   llvm::GlobalVariable* Shared(uint32_t bytes);
   bool IsNeighbour(ir::Inst inst, uint32_t component) const;
 
+  /// A loop whose turns the lanes share.
+  struct OpenTurns {
+    ir::Inst loop;
+    std::unique_ptr<TurnSums> sums;
+  };
+
   uint32_t shared_bytes_ = 0;
+  std::vector<OpenTurns> turns_;  ///< outermost first
   std::vector<Pending> pending_;  ///< components of one cell, for Flush
 };
 

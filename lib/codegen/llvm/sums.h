@@ -29,6 +29,13 @@ class SumEmitter {
   void Begin(const PrivateSums& sums);
   /// Emits an accumulation into a sum; false, and nothing emitted, where `inst` belongs to none.
   bool Accumulate(ir::Inst inst);
+  /// Of a `for` that is about to be emitted: whether the lanes, all of them, run it with the same cells of
+  /// its turns (turn_sums.h), as an i1. Null where it has no such sums.
+  virtual llvm::Value* ShareTurns(ir::Inst /*loop*/) { return nullptr; }
+  /// Around the form of the loop for lanes that do, and at the end of each turn.
+  virtual void BeginTurns(ir::Inst /*loop*/) {}
+  virtual void EndTurn(ir::Inst /*loop*/) {}
+  virtual void EndTurns() {}
   /// Ends what Accumulate may have put off. Called before control flow, and before what touches memory in
   /// other ways.
   virtual void Flush() {}
@@ -73,6 +80,11 @@ class SumEmitter {
   ValueTable& values_;
   MemoryEmitter& memory_;
   const AliasScopes& aliases_;
+
+  /// Whether a sum of the parallel loop that is being emitted is gathered.
+  bool IsGathered(ir::Inst inst) const {
+    return private_sums_ != nullptr && private_sums_->gathered_of.Get(inst) != ir::kNoAttr;
+  }
 
  private:
   void AddToSum(ir::Inst inst, const Sum& sum);
