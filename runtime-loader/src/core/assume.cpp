@@ -33,6 +33,6 @@ adrt_status adrt_plan_assume(adrt_launch_plan* plan, uint32_t task, uint32_t gro
   adrt_error* details = adrt::DetailsOf(error, &own);
   adrt::BeginSteps(*plan);
   // What contents have settled (adrt_plan_resolve) stays so.
-  bool settled = sizes.resolved;
+  bool settled = sizes.IsSettled();
   return adrt::SizeTask(*plan, task, settled, details) ? ADRT_OK : details->status;
 }

@@ -103,7 +103,7 @@ bool PlaceRecord(adrt_launch_plan& plan, adrt_error* error) {
   if (counting.tasks.empty() && !PrepareTasks(counting, error)) return false;
   if (!SizeTasks(counting, false, error)) return false;
   bounds.by_content = false;
-  for (const TaskPlan& task : counting.tasks) bounds.by_content = bounds.by_content || !task.resolved;
+  for (const TaskPlan& task : counting.tasks) bounds.by_content = bounds.by_content || !task.IsSettled();
   bounds.offset = Aligned(plan.base_bytes);
   bounds.bytes = CountsOffset(counting) + Aligned(bounds.record.bytes);
   plan.base_bytes = bounds.offset + bounds.bytes;
@@ -128,7 +128,7 @@ bool SettleRecord(adrt_launch_plan& plan, bool recorded, adrt_error* error) {
       has_contents = has_contents && counting.params[param].content;
     if (!(recorded ? SizeTask(counting, task, has_contents, error) : ReadAndSizeTask(counting, task, error)))
       return false;
-    if (counting.tasks[task].resolved) continue;
+    if (counting.tasks[task].IsSettled()) continue;
     return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, plan.meta(),
                   ": iterations of its bounds record lie in buffers: call adrt_plan_resolve");
   }

@@ -232,9 +232,9 @@ bool IsWithinRounds(const adrt_launch_plan& plan, uint32_t task, const Counting&
 
 // Whether a recording before the launch counts this of the task.
 bool IsRecorded(const adrt_launch_plan& plan, uint32_t task, Counted what) {
-  if (!plan.module || plan.tasks[task].late) return false;
+  if (!plan.module || plan.tasks[task].IsLate()) return false;
   // Nothing may run by trip counts that contents have outlived: they come first, in a round of their own.
-  bool counts_trips = MustCountTripsAgain(plan, task) && !plan.tasks[task].fresh_trips;
+  bool counts_trips = MustCountTripsAgain(plan, task) && plan.tasks[task].trips != Trips::kFresh;
   if (what == Counted::kTrips) return counts_trips;
   return !counts_trips && (MustCount(plan, task) || (WantsCount(plan, task) && !CountsLate(plan, task)));
 }
@@ -267,12 +267,12 @@ void TakeTrips(adrt_launch_plan& plan, uint32_t task, const int64_t* counts) {
     uint32_t param = TripsParam(plan, task, axis);
     if (param == artifact::kNoIndex) continue;
     int64_t trips = counts[axis] > 0 ? counts[axis] : 0;
-    if (!sizes.has_trips || plan.size_params[param].scalar != trips) sizes.counts = nullptr;
+    if (sizes.trips == Trips::kMissing || plan.size_params[param].scalar != trips) sizes.counts = nullptr;
     plan.params[param].has_integer = plan.size_params[param].has_scalar = true;
     plan.params[param].integer = plan.size_params[param].scalar = trips;
     plan.cells[plan.meta().params[param].cell] = static_cast<uint64_t>(trips);
   }
-  sizes.has_trips = true;
+  sizes.trips = Trips::kTaken;
 }
 
 // Counts into host memory: rounds of the kernel until nothing grows.
@@ -312,7 +312,7 @@ uint32_t TripsParam(const adrt_launch_plan& plan, uint32_t task, uint32_t axis) 
 }
 
 bool LacksTrips(const adrt_launch_plan& plan, uint32_t task) {
-  return !plan.meta().tasks[task].trip_kernel.empty() && !plan.tasks[task].has_trips;
+  return !plan.meta().tasks[task].trip_kernel.empty() && plan.tasks[task].trips == Trips::kMissing;
 }
 
 bool CountsTripsLate(const adrt_launch_plan& plan, uint32_t task) {
@@ -356,26 +356,21 @@ bool TripsNow(adrt_launch_plan& plan, uint32_t task, uint64_t* total, adrt_error
 bool CountTrips(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   if (!Run(plan, task, Counted::kTrips, error)) return false;
   TakeTrips(plan, task, plan.tasks[task].trip_counting->counts.data());
-  plan.tasks[task].fresh_trips = false;
   plan.tasks[task].new_counts = true;
   return true;
-}
-
-void ForgetTrips(TaskPlan& task) {
-  task.has_trips = task.fresh_trips = false;
 }
 
 void LeaveCounts(adrt_launch_plan& plan) {
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     plan.tasks[task].counts = nullptr;
-    if (IsRecorded(plan, task, Counted::kTrips)) ForgetTrips(plan.tasks[task]);
+    if (IsRecorded(plan, task, Counted::kTrips)) plan.tasks[task].trips = Trips::kMissing;
   }
 }
 
 void EndCounting(adrt_launch_plan& plan, uint32_t task) {
   TaskPlan& sizes = plan.tasks[task];
-  bool goes_on = !sizes.resolved || (WantsCount(plan, task) && !sizes.counts);
-  sizes.fresh_trips = sizes.fresh_trips && goes_on;
+  bool is_over = sizes.IsSettled() && (sizes.counts || !WantsCount(plan, task));
+  if (is_over && sizes.trips == Trips::kFresh) sizes.trips = Trips::kTaken;
 }
 
 bool CanCount(const adrt_launch_plan& plan, uint32_t task) {
@@ -404,7 +399,7 @@ bool MustCount(const adrt_launch_plan& plan, uint32_t task) {
 
 bool WantsCount(const adrt_launch_plan& plan, uint32_t task) {
   const TaskPlan& sizes = plan.tasks[task];
-  if (!sizes.resolved || sizes.worst_bytes <= plan.size_threshold || !CanCount(plan, task)) return false;
+  if (!sizes.IsSettled() || sizes.worst_bytes <= plan.size_threshold || !CanCount(plan, task)) return false;
   const artifact::AdstackPlanMeta* adstack = AdstackPlanOf(plan, task);
   for (const artifact::GroupMeta& group : adstack->groups) {
     if (group.counted && artifact::IsClaimed(group, plan.rules)) return true;
@@ -442,11 +437,12 @@ bool CountOnce(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
 void ForgetSizes(adrt_launch_plan& plan, uint32_t task) {
   for (Mirror& mirror : plan.mirrors) mirror.version = 0;
   const artifact::TaskMeta& meta = plan.meta().tasks[task];
-  bool forgets_trips = !meta.trip_reads.empty() && plan.tasks[task].has_trips;
-  if (!plan.tasks[task].counts && meta.size_reads.empty() && !forgets_trips) return;
-  plan.tasks[task].counts = nullptr;
-  if (forgets_trips) ForgetTrips(plan.tasks[task]);
-  if (plan.cap == 0 || forgets_trips) plan.tasks[task].resolved = false;
+  TaskPlan& sizes = plan.tasks[task];
+  bool forgets_trips = !meta.trip_reads.empty() && sizes.trips != Trips::kMissing;
+  if (!sizes.counts && meta.size_reads.empty() && !forgets_trips) return;
+  sizes.counts = nullptr;
+  if (forgets_trips) sizes.trips = Trips::kMissing;
+  if (plan.cap == 0 || forgets_trips) sizes.Reopen(sizes.IsLate());
 }
 
 void ReleaseCounting(adrt_launch_plan& plan) {
@@ -488,7 +484,7 @@ bool LayOutCounting(adrt_launch_plan& plan, uint64_t* bytes, adrt_error* error) 
         has_contents = has_contents && counting_plan.params[param].content;
       }
       if (!SizeTask(counting_plan, part, has_contents, error)) return false;
-      if (!counting_plan.tasks[part].resolved) {
+      if (!counting_plan.tasks[part].IsSettled()) {
         return Refuse(error, ADRT_ERROR_NEEDS_DEVICE_DATA, plan.meta(), ", task ", task,
                       ": how much is counted depends on the content of buffers: call adrt_plan_resolve");
       }
@@ -571,7 +567,7 @@ bool TakeCounts(adrt_launch_plan& plan, const unsigned char* counts, adrt_error*
   for (uint32_t task = 0; task < plan.tasks.size() && taken; ++task) {
     if (!IsRecorded(plan, task, Counted::kTrips)) continue;
     TakeTrips(plan, task, plan.tasks[task].trip_counting->counts.data());
-    plan.tasks[task].fresh_trips = true;
+    plan.tasks[task].trips = Trips::kFresh;
   }
   return taken;
 }

@@ -42,17 +42,32 @@ struct BoundsRecord;
 /// What shares of a cap are rounded to, in bytes.
 inline constexpr uint64_t kCapUnit = 64;
 
+/// How far a task's sizes are. Those of a late task read what the kernel writes: adrt_run settles them when
+/// the task's turn comes.
+///
+///   state         what makes it so                                what ends it
+///   kOpen         sizing begins, or what was read did not hold    sizing is complete
+///   kRowsOpen     the same, of a task that was kRowsSettled       sizing is complete, or adrt_run ends
+///   kLateOpen     the same, of a late task                        sizing is complete, at its turn
+///   kLateSettled  sizing is complete, for this turn               the task is sized again, or ForgetSizes
+///   kSettled      sizing is complete                              the same, or it becomes kRowsSettled
+///   kRowsSettled  adrt_run will count its rows at its turn        the same, or adrt_run ends
+enum class TaskState : uint8_t { kOpen, kRowsOpen, kLateOpen, kLateSettled, kSettled, kRowsSettled };
+
+/// What the parameters for a task's trip counts hold: nothing, counts, or counts of a recording that is
+/// followed by another one before the launch.
+enum class Trips : uint8_t { kMissing, kTaken, kFresh };
+
 /// Everything about one task that a launch needs.
 struct TaskPlan {
-  bool late = false;          ///< its sizes read what the kernel writes: settled when its turn comes
-  bool late_rows = false;     ///< of this adrt_run: its rows are counted when its turn comes
-  bool resolved = false;      ///< extents and capacities are settled
-  bool was_resolved = false;  ///< they were before a cap was given
-  bool capped = false;        ///< S2 stacks got what the cap leaves instead of being read
-  bool by_count = false;      ///< counted stacks are not evaluated: too many steps, or too much to read back
-  bool in_teams = false;      ///< a block of threads runs an iteration (EntryMeta::team_turns)
-  bool is_new = false;        ///< settled since the launch before, as far as somebody is told of launches
-  bool new_counts = false;    ///< the same of what code has counted
+  using enum TaskState;
+  TaskState state = kOpen;  ///< changed by the functions below alone
+  Trips trips = Trips::kMissing;
+  bool was_settled = false;  ///< before a cap was given
+  bool by_count = false;     ///< counted stacks are not evaluated: too many steps, or too much to read back
+  bool in_teams = false;     ///< a block of threads runs an iteration (EntryMeta::team_turns)
+  bool is_new = false;       ///< settled since the launch before, as far as somebody is told of launches
+  bool new_counts = false;   ///< the same of what code has counted
   int64_t extents[8] = {};
   uint64_t total = 0;
   uint64_t threads = 0;         ///< at most this many at once; CPU: jobs
@@ -77,14 +92,20 @@ struct TaskPlan {
   const Vector<int64_t>* counts = nullptr;
   Vector<int64_t> assumed;       ///< the same, as adrt_plan_assume was told
   Counting* counting = nullptr;  ///< what counting keeps from launch to launch; the plan's
-  /// The parameters that take trip counts of its axes have them.
-  bool has_trips = false;
-  /// They were recorded and taken, and what else is to be counted before this launch goes by them.
-  bool fresh_trips = false;
   Counting* trip_counting = nullptr;
 
+  bool IsSettled() const { return state >= kLateSettled; }
+  bool IsLate() const { return state == kLateOpen || state == kLateSettled; }
+  /// Whether adrt_run counts its rows when its turn comes, though the rest is settled before.
+  bool HasLateRows() const { return state == kRowsOpen || state == kRowsSettled; }
   /// Whether the rows lie in memory of their own instead of after the plan's scratch and words.
-  bool OwnRows(bool by_plan) const { return late || late_rows || by_plan; }
+  bool OwnRows(bool by_plan) const { return (state != kOpen && state != kSettled) || by_plan; }
+
+  void Reopen(bool is_late) { state = is_late ? kLateOpen : HasLateRows() ? kRowsOpen : kOpen; }
+  void Settle() { state = IsLate() ? kLateSettled : HasLateRows() ? kRowsSettled : kSettled; }
+  /// Of a task that is kSettled.
+  void LeaveRowsToTurn() { state = kRowsSettled; }
+  void ForgetLateRows() { state = kOpen; }
 };
 
 /// One task as a device runs it. Everything lives for the call; the places live for the launch.
@@ -310,8 +331,6 @@ void ForgetSizes(adrt_launch_plan& plan, uint32_t task);
 /// Gives back what counting holds.
 void ReleaseCounting(adrt_launch_plan& plan);
 
-/// Trip counts are to be counted again.
-void ForgetTrips(TaskPlan& task);
 /// A recording's counts are not taken: rows are those of the worst case, trip counts are missing.
 void LeaveCounts(adrt_launch_plan& plan);
 /// Counting in the caller's queue is over where it is: the next one begins with trip counts.

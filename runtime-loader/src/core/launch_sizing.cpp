@@ -126,7 +126,7 @@ bool IsAliasWritten(const artifact::KernelMeta& meta) {
 // task that is open will take is not known, and then nor is what would do.
 bool FitsBudget(const adrt_launch_plan& plan, adrt_error* error) {
   for (const TaskPlan& task : plan.tasks) {
-    if (!task.resolved && !task.late) return true;
+    if (task.state == TaskState::kOpen) return true;
   }
   uint64_t most = plan.MostBytes(), bytes = HeapBytes(plan);
   if (most == 0 || bytes <= most) return true;
@@ -224,7 +224,7 @@ bool SavedElements(const adrt_launch_plan& plan, uint32_t param, uint64_t* eleme
       const artifact::StackMeta& stack = adstack->stacks[index];
       if (stack.storage != artifact::Storage::kSaved || stack.param != param) continue;
       uint64_t own = plan.tasks[task].stacks[index].capacity;
-      if (!plan.tasks[task].resolved || own == kNotKnown) {
+      if (!plan.tasks[task].IsSettled() || own == kNotKnown) {
         known = false;
       } else if (own > *elements) {
         *elements = own;
@@ -276,7 +276,7 @@ void SayAtLeast(const adrt_launch_plan& plan, uint32_t task, adrt_error& error) 
 
 uint32_t LateFrom(const adrt_launch_plan& plan, uint32_t task) {
   for (; task < plan.tasks.size(); ++task) {
-    if (plan.tasks[task].late && AdstackPlanOf(plan, task)) return task;
+    if (plan.tasks[task].IsLate() && AdstackPlanOf(plan, task)) return task;
   }
   return artifact::kNoIndex;
 }
@@ -297,8 +297,8 @@ bool SizeTasks(adrt_launch_plan& plan, bool (*knows)(const adrt_launch_plan& pla
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     bool known = knows(plan, task);
     reads = reads || known;
-    if (SizeTask(plan, task, known && !plan.tasks[task].late, &own)) {
-      if (!plan.tasks[task].resolved && open == artifact::kNoIndex) open = task;
+    if (SizeTask(plan, task, known && !plan.tasks[task].IsLate(), &own)) {
+      if (!plan.tasks[task].IsSettled() && open == artifact::kNoIndex) open = task;
       continue;
     }
     if (own.status != ADRT_ERROR_HEAP_TOO_SMALL) {
@@ -323,7 +323,7 @@ bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error) {
     plan.tasks[task].counts = nullptr;
     plan.tasks[task].segment = 0;
     plan.tasks[task].by_count = ReadsTooMuch(plan, task);
-    ForgetTrips(plan.tasks[task]);
+    plan.tasks[task].trips = Trips::kMissing;
   }
   return SizeTasks(plan, false, error);
 }
@@ -336,7 +336,7 @@ bool ReadsExtents(const adrt_launch_plan& plan, uint32_t task) {
 }
 
 bool MustReadAgain(const adrt_launch_plan& plan, uint32_t task) {
-  if (plan.tasks[task].late) return true;
+  if (plan.tasks[task].IsLate()) return true;
   for (uint32_t param : plan.meta().tasks[task].size_reads) {
     if (plan.params[param].content_version == 0) return true;
   }

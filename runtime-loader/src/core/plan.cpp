@@ -94,7 +94,7 @@ bool FillPlan(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* er
 // Whether the contents that the task's sizes look at have been seen and settled it: its number of iterations
 // then stays what it is.
 bool KnowsContents(const adrt_launch_plan& plan, uint32_t task) {
-  if (!plan.tasks[task].was_resolved) return false;
+  if (!plan.tasks[task].was_settled) return false;
   for (uint32_t param : plan.meta().tasks[task].size_reads) {
     if (!plan.params[param].content) return false;
   }
@@ -107,7 +107,7 @@ bool UseCap(adrt_launch_plan& plan, uint64_t cap, adrt_error* error) {
   plan.cap = cap;
   if (!adrt::SizeTasks(plan, KnowsContents, error)) return false;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    if (!plan.tasks[task].resolved && !plan.tasks[task].late) return adrt::RefuseOpen(plan, task, error);
+    if (plan.tasks[task].state == adrt::TaskState::kOpen) return adrt::RefuseOpen(plan, task, error);
   }
   return true;
 }
@@ -196,7 +196,7 @@ adrt_status adrt_plan_with_cap(adrt_launch_plan* plan, uint64_t max_bytes, adrt_
   adrt_error own = {}, passed = {};
   adrt_error* details = adrt::DetailsOf(error, &own);
   uint64_t before = plan->cap;
-  for (adrt::TaskPlan& task : plan->tasks) task.was_resolved = task.resolved;
+  for (adrt::TaskPlan& task : plan->tasks) task.was_settled = task.IsSettled();
   adrt::BeginSteps(*plan);
   if (UseCap(*plan, max_bytes, details)) return ADRT_OK;
   plan->cap = before;
@@ -220,7 +220,7 @@ adrt_status adrt_plan_info(const adrt_launch_plan* plan, adrt_plan_report* repor
   for (uint32_t task = 0; task < plan->tasks.size(); ++task) {
     uint32_t own = static_cast<uint32_t>(plan->meta().tasks[task].size_class);
     if (own > made.size_class) made.size_class = own;
-    if (!plan->tasks[task].resolved) made.resolved = 0;
+    if (!plan->tasks[task].IsSettled()) made.resolved = 0;
   }
   made.task_count = static_cast<uint32_t>(plan->tasks.size());
   made.heap_bytes = adrt::HeapBytes(*plan);
@@ -268,7 +268,7 @@ adrt_status adrt_plan_task(const adrt_launch_plan* plan, uint32_t task, adrt_tas
   adrt_task_report made = {};
   made.parallel = meta.kind == adc::artifact::TaskKind::kParallel;
   made.size_class = static_cast<uint32_t>(meta.size_class);
-  made.resolved = sizes.resolved;
+  made.resolved = sizes.IsSettled();
   made.axis_count = static_cast<uint32_t>(meta.extents.size());
   made.group_count = adstack ? static_cast<uint32_t>(adstack->groups.size()) : 0;
   made.stack_count = adstack ? static_cast<uint32_t>(adstack->stacks.size()) : 0;

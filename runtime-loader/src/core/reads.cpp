@@ -64,7 +64,7 @@ bool CopyFromDevice(adrt_launch_plan& plan, uint32_t param, adrt_error* error) {
 // Whether the readback holds the parameter: a task that is settled before the launch reads it.
 bool IsReadBack(const adrt_launch_plan& plan, uint32_t param) {
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    if (plan.tasks[task].late) continue;
+    if (plan.tasks[task].IsLate()) continue;
     for (uint32_t read : plan.meta().tasks[task].size_reads) {
       if (read == param && SizesRead(plan, task, param)) return true;
     }
@@ -213,7 +213,7 @@ adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size
     return details->status;
   }
   for (uint32_t task = 0; task < plan->tasks.size() && plan->module && adrt::ReadsInPlace(*plan); ++task) {
-    if (plan->tasks[task].late) continue;
+    if (plan->tasks[task].IsLate()) continue;
     if (adrt::MustCountTripsAgain(*plan, task) && !adrt::CountTrips(*plan, task, details))
       return details->status;
     if (adrt::MustCountAgain(*plan, task)) plan->tasks[task].counts = nullptr;
@@ -227,7 +227,7 @@ adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size
   // Where the task's code runs on the host, counting is reading. What is too small for one task may be
   // smaller still for one that is counted.
   for (uint32_t task = 0; task < plan->tasks.size() && plan->module && adrt::ReadsInPlace(*plan); ++task) {
-    bool open = !plan->tasks[task].resolved && !plan->tasks[task].late;
+    bool open = plan->tasks[task].state == adrt::TaskState::kOpen;
     if (!open || (largest.status != ADRT_OK && !adrt::MustCount(*plan, task))) continue;
     if (adrt::CountTask(*plan, task, details)) continue;
     if (details->status != ADRT_ERROR_HEAP_TOO_SMALL) return details->status;
@@ -241,7 +241,7 @@ adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size
   // Who resolves until the plan is resolved is told where that will never be.
   bool goes_on = !plan->module || adrt::ReadsInPlace(*plan) || adrt::CountsBytes(*plan) > 0;
   for (uint32_t task = 0; task < plan->tasks.size() && !goes_on; ++task) {
-    if (plan->tasks[task].resolved && !plan->tasks[task].late) continue;
+    if (plan->tasks[task].state == adrt::TaskState::kSettled) continue;
     adrt::RefuseOpen(*plan, task, details);
     return details->status;
   }

@@ -47,7 +47,7 @@ bool BoundsHold(adrt_launch_plan& plan, uint32_t task, const Place& status, bool
   *hold = true;
   if (!ReadsInPlace(plan) || plan.serves) return true;
   // What was counted for this launch needs no second look.
-  if (!plan.meta().tasks[task].trip_reads.empty() && !plan.tasks[task].late) {
+  if (!plan.meta().tasks[task].trip_reads.empty() && !plan.tasks[task].IsLate()) {
     if (MustCountTripsAgain(plan, task)) return true;
     if (!TripsNow(plan, task, &now, error)) return false;
   } else if (!ReadsExtents(plan, task) || !IterationsNow(plan, task, &now)) {
@@ -70,7 +70,7 @@ bool BoundsHold(adrt_launch_plan& plan, uint32_t task, const Place& status, bool
 bool LooksForMore(const adrt_launch_plan& plan, uint32_t task) {
   const artifact::TaskMeta& meta = plan.meta().tasks[task];
   bool from_memory = meta.trip_kernel.empty() ? ReadsExtents(plan, task) : !meta.trip_reads.empty();
-  return plan.rules.is_gpu && !plan.serves && !plan.tasks[task].late && from_memory;
+  return plan.rules.is_gpu && !plan.serves && !plan.tasks[task].IsLate() && from_memory;
 }
 
 }  // namespace
@@ -148,7 +148,7 @@ LaunchTask LaunchOf(adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& p
 bool IsSettled(const adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& places, adrt_error* error) {
   const TaskPlan& sizes = plan.tasks[task];
   bool runs = sizes.total > 0, own_rows = sizes.OwnRows(plan.own_rows);
-  if (!sizes.resolved || (runs && (sizes.threads == 0 || (sizes.row_bytes > 0 && sizes.rows == 0))))
+  if (!sizes.IsSettled() || (runs && (sizes.threads == 0 || (sizes.row_bytes > 0 && sizes.rows == 0))))
     return RefuseOpen(plan, task, error);
   const Place& heap = own_rows ? places.rows : places.base;
   uint64_t bytes = (own_rows ? 0 : plan.base_bytes) + sizes.heap_bytes;
@@ -199,7 +199,7 @@ bool RecordTask(adrt_launch_plan& plan, uint32_t task, void* queue, const Launch
 bool RefuseOpen(const adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   const artifact::TaskMeta& meta = plan.meta().tasks[task];
   // A cap takes the place of capacities alone.
-  bool late = plan.tasks[task].late, iterations = !meta.trip_kernel.empty() || ReadsExtents(plan, task);
+  bool late = plan.tasks[task].IsLate(), iterations = !meta.trip_kernel.empty() || ReadsExtents(plan, task);
   bool cap_helps = plan.cap == 0 && !iterations;
   const char *why = "depend on the content of buffers:", *remedy = " call adrt_plan_resolve";
   if (late) {
@@ -256,7 +256,7 @@ bool CanRecordTasks(adrt_launch_plan& plan, const Place& heap, const Place& stat
 
 bool CheckLaunch(adrt_launch_plan& plan, const Place& heap, const Place& status, adrt_error* error) {
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    if (plan.tasks[task].resolved && !plan.tasks[task].late) continue;
+    if (plan.tasks[task].state == TaskState::kSettled) continue;
     return RefuseOpen(plan, task, error);
   }
   uint64_t needed = HeapBytes(plan);
@@ -295,7 +295,7 @@ bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const 
   if (!RecordStart(plan, queue, places, !plan.chains_status, error) || !record_bounds(true)) return false;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
     if (!RecordTask(plan, task, queue, places, error)) return false;
-    plan.tasks[task].fresh_trips = false;
+    if (plan.tasks[task].trips == Trips::kFresh) plan.tasks[task].trips = Trips::kTaken;
   }
   return record_bounds(false);
 }

@@ -181,7 +181,7 @@ class Launcher {
   // Whether what is known of a task may not hold for this launch, or is not all that is worth knowing.
   bool IsStale(uint32_t task) const {
     const adrt::TaskPlan& sizes = plan_.tasks[task];
-    return !sizes.resolved || adrt::MustReadAgain(plan_, task) || adrt::MustCountTripsAgain(plan_, task) ||
+    return !sizes.IsSettled() || adrt::MustReadAgain(plan_, task) || adrt::MustCountTripsAgain(plan_, task) ||
            (sizes.counts ? adrt::MustCountAgain(plan_, task) : adrt::WantsCount(plan_, task));
   }
 
@@ -190,10 +190,10 @@ class Launcher {
   bool SettleAll() {
     adrt_error largest = {};
     for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
-      if (plan_.tasks[task].late) continue;
+      if (plan_.tasks[task].IsLate()) continue;
       bool settled =
           (!IsStale(task) || Settle(task, false)) && adrt::CheckSavedAndPromises(plan_, task, error_);
-      if (!plan_.tasks[task].late_rows) Trace(task, settled, 0, 0);
+      if (!plan_.tasks[task].HasLateRows()) Trace(task, settled, 0, 0);
       if (settled) continue;
       if (error_->status != ADRT_ERROR_HEAP_TOO_SMALL) return false;
       if (error_->needed_bytes >= largest.needed_bytes) largest = *error_;
@@ -210,26 +210,26 @@ class Launcher {
     if (adrt::MustCountTripsAgain(plan_, task) && !adrt::CountTrips(plan_, task, error_)) return false;
     if (adrt::MustCountAgain(plan_, task)) sizes.counts = nullptr;
     if (!adrt::ReadAndSizeTask(plan_, task, error_)) return false;
-    if (!sizes.resolved) return adrt::CountTask(plan_, task, error_);
+    if (!sizes.IsSettled()) return adrt::CountTask(plan_, task, error_);
     if (sizes.counts || !adrt::WantsCount(plan_, task)) return true;
     if (at_its_turn || !adrt::CountsLate(plan_, task)) return adrt::CountTask(plan_, task, error_);
-    sizes.late_rows = true;
+    sizes.LeaveRowsToTurn();
     return true;
   }
 
   // A plan's rows are part of its heap for whoever records it.
   void LeaveLateRows() {
     for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
-      if (!plan_.tasks[task].late_rows) continue;
+      if (!plan_.tasks[task].HasLateRows()) continue;
       adrt_error passed = {};
-      plan_.tasks[task].late_rows = false;
+      plan_.tasks[task].ForgetLateRows();
       plan_.tasks[task].counts = nullptr;
       adrt::SizeTask(plan_, task, true, adrt::DetailsOf(nullptr, &passed));
     }
   }
 
   bool RunTask(uint32_t task) {
-    bool at_its_turn = plan_.tasks[task].late || plan_.tasks[task].late_rows;
+    bool at_its_turn = plan_.tasks[task].OwnRows(false);
     return (!at_its_turn || SettleLate(task)) &&
            adrt::RecordTask(plan_, task, queue_.handle(), places_, error_);
   }

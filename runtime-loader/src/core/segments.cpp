@@ -50,7 +50,7 @@ bool SizeWith(adrt_launch_plan& plan, uint32_t task, int64_t length, bool may_re
 }
 
 bool HasRows(const adrt_launch_plan& plan, const TaskPlan& sizes) {
-  if (!sizes.resolved) return false;
+  if (!sizes.IsSettled()) return false;
   return plan.MostBytes() == 0 || sizes.threads * kFewRows >= sizes.wanted_threads;
 }
 
@@ -81,7 +81,7 @@ bool FitCache(adrt_launch_plan& plan, uint32_t task, bool may_read, artifact::St
   artifact::Steps after = *plan.steps;
   adrt_error own = {};
   own.struct_size = sizeof own;
-  bool stays = SizeWith(plan, task, RootLength(sizes), may_read, &own) && sizes.resolved &&
+  bool stays = SizeWith(plan, task, RootLength(sizes), may_read, &own) && sizes.IsSettled() &&
                sizes.heap_bytes <= cache && sizes.threads >= threads;
   *plan.steps = stays ? after : before;
   return stays || SizeWith(plan, task, 0, may_read, error);
@@ -122,7 +122,7 @@ class CountedSearch {
     sizes_.row_bytes = UINT64_MAX;
     fits_ = CountWith(length, &own_);
     if (!fits_ && own_.status != ADRT_ERROR_HEAP_TOO_SMALL) return false;
-    if (fits_ && !sizes_.resolved) return RefuseOpen(plan_, task_, &own_);
+    if (fits_ && !sizes_.IsSettled()) return RefuseOpen(plan_, task_, &own_);
     last_ = length;
     row_bytes_ = fits_ || sizes_.counts ? sizes_.row_bytes : UINT64_MAX;
     done_ = fits_ && HasRows(plan_, sizes_);
@@ -174,8 +174,8 @@ bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* 
   bool plain = SizeWith(plan, task, 0, may_read, &own);
   bool too_large = !plain && own.status == ADRT_ERROR_HEAP_TOO_SMALL;
   if (!plain && !too_large) return SizeWith(plan, task, 0, may_read, error);
-  if (plain && (!sizes.resolved || HasRows(plan, sizes)))
-    return !sizes.resolved || FitCache(plan, task, may_read, before, error);
+  if (plain && (!sizes.IsSettled() || HasRows(plan, sizes)))
+    return !sizes.IsSettled() || FitCache(plan, task, may_read, before, error);
   uint64_t smallest = sizes.row_bytes;
   int64_t best = 0;
   // From long to short: where sizes are maxima over segments, few segments make short work.
@@ -183,7 +183,7 @@ bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* 
     bool fits = SizeWith(plan, task, length, may_read, &own);
     if (!fits && own.status != ADRT_ERROR_HEAP_TOO_SMALL) break;
     // Too long to evaluate: it is counted, and says nothing of its row until then.
-    if (fits && !sizes.resolved) return SizeWith(plan, task, 0, may_read, error);
+    if (fits && !sizes.IsSettled()) return SizeWith(plan, task, 0, may_read, error);
     if (best != 0 && sizes.row_bytes / kFarMore > smallest) break;
     if (sizes.row_bytes >= smallest) continue;
     smallest = sizes.row_bytes;
@@ -197,10 +197,11 @@ bool CountTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
   bool searches = SegmentParam(plan) != artifact::kNoIndex;
   if (!searches || !MustCount(plan, task)) {
     if (!CountOnce(plan, task, error)) return false;
-    if (plan.tasks[task].resolved) return true;
+    if (plan.tasks[task].IsSettled()) return true;
     if (!searches || !MustCount(plan, task)) return RefuseOpen(plan, task, error);
   }
-  return CountedSearch(plan, task).Run(error) && (plan.tasks[task].resolved || RefuseOpen(plan, task, error));
+  return CountedSearch(plan, task).Run(error) &&
+         (plan.tasks[task].IsSettled() || RefuseOpen(plan, task, error));
 }
 
 void TakeRecordedSegment(adrt_launch_plan& plan, uint32_t task) {

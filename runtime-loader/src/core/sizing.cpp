@@ -85,7 +85,7 @@ class TaskSizer {
   }
 
   bool Run() {
-    sizes_.late = IsLate();
+    sizes_.Reopen(IsLate());
     Forget();
     bool open = false;
     if (!SpendSteps(plan_, Steps(), error_)) return false;
@@ -95,7 +95,8 @@ class TaskSizer {
     if (adstack_ && !Capacities(&open)) return false;
     if (open) return true;
     sizes_.in_teams = InTeams();
-    sizes_.resolved = sizes_.is_new = true;
+    sizes_.Settle();
+    sizes_.is_new = true;
     return true;
   }
 
@@ -119,7 +120,7 @@ class TaskSizer {
 
   // What is open says nothing of what it was before.
   void Forget() {
-    sizes_.resolved = sizes_.in_teams = false;
+    sizes_.in_teams = false;
     sizes_.total = sizes_.threads = sizes_.most_threads = sizes_.wanted_threads = 0;
     std::memset(sizes_.extents, 0, sizeof sizes_.extents);
     sizes_.rows = sizes_.row_bytes = sizes_.heap_bytes = sizes_.counter_bytes = 0;
@@ -217,7 +218,7 @@ class TaskSizer {
   // of the device without work, and turns for every thread of a block.
   bool InTeams() const {
     const artifact::EntryMeta* entry = plan_.module ? EntryOf(plan_, number_) : nullptr;
-    if (!entry || entry->team_turns == artifact::kNoNode || sizes_.late) return false;
+    if (!entry || entry->team_turns == artifact::kNoNode || sizes_.IsLate()) return false;
     if (sizes_.total > OwnThreads() / kThreadsPerTeam) return false;
     artifact::EvalResult turns = Evaluate(entry->team_turns, kDataSteps);
     return turns.status == artifact::EvalStatus::kOk && turns.value >= int64_t{BlockSize(*entry)};
@@ -348,7 +349,7 @@ class TaskSizer {
         continue;
       }
       // What counting would have to wait for earlier tasks for is better evaluated.
-      bool may_count = countable && plan_.module && (sizes_.late || !CountsLate(plan_, number_));
+      bool may_count = countable && plan_.module && (sizes_.IsLate() || !CountsLate(plan_, number_));
       uint64_t limit = !may_count ? 0 : is_data ? kDataSteps : kScalarSteps;
       int64_t capacity = 0;
       bool waits = false;
@@ -373,7 +374,6 @@ class TaskSizer {
         ++copies_;
       }
     }
-    sizes_.capped = open_count > 0 && plan_.cap > 0;
     if (!LayOut()) return false;
     if (open_count > 0 && sizes_.total > 0) {
       if (plan_.cap == 0) {

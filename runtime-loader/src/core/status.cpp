@@ -211,7 +211,7 @@ adrt_status SayOverflow(const adrt_launch_plan& plan, const Report& report, adrt
   }
   Contents contents(plan);
   contents.AddCapacity(report.task, stack.capacity);
-  bool capped = sizes.capped && sizes.open[report.index];
+  bool capped = plan.cap > 0 && sizes.open[report.index];
   // Where only running tells, or pushes are counted, a thread stops at the first that does not fit.
   bool only_first = stack.capacity == artifact::kNoNode || stack.addressing == artifact::Addressing::kCounted;
   const char *at_least = only_first ? "at least " : "", *of = "", *remedy = "";

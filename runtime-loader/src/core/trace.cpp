@@ -4,10 +4,11 @@ namespace adrt {
 namespace {
 
 // What is new is so for one launch.
-uint32_t TakeSource(TaskPlan& sizes) {
-  bool has_counts = sizes.counts || sizes.has_trips;
-  uint32_t source = !sizes.resolved                  ? ADRT_SIZES_OPEN
-                    : sizes.capped                   ? ADRT_SIZES_CAPPED
+uint32_t TakeSource(const adrt_launch_plan& plan, TaskPlan& sizes) {
+  bool has_counts = sizes.counts || sizes.trips != Trips::kMissing, is_open = false;
+  for (bool open : sizes.open) is_open |= open;
+  uint32_t source = !sizes.IsSettled()               ? ADRT_SIZES_OPEN
+                    : is_open && plan.cap > 0        ? ADRT_SIZES_CAPPED
                     : has_counts && sizes.new_counts ? ADRT_SIZES_COUNTED
                     : has_counts || !sizes.is_new    ? ADRT_SIZES_CACHED
                                                      : ADRT_SIZES_FORMULA;
@@ -35,7 +36,7 @@ void TellHeap(adrt_launch_plan& plan, uint32_t task, adrt_status status, uint64_
     told.heap_bytes = HeapBytes(plan);
   } else {
     TaskPlan& sizes = plan.tasks[task];
-    told.source = TakeSource(sizes);
+    told.source = TakeSource(plan, sizes);
     told.place = meta.tasks[task].place.c_str();
     told.heap_bytes = sizes.heap_bytes;
     told.rows = sizes.rows;

@@ -66,10 +66,10 @@ bool Settle(adrt_launch_plan& plan, const Changes& changes, adrt_error* error) {
   RebindRecord(plan);
   if (changes.sizes) return SizeLaunchAgain(plan, error);
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
-    bool counted = plan.tasks[task].counts || plan.tasks[task].has_trips;
+    bool counted = plan.tasks[task].counts || plan.tasks[task].trips != Trips::kMissing;
     if (!(changes.numbers && counted) && !LookedAtChange(plan, task)) continue;
     plan.tasks[task].counts = nullptr;
-    ForgetTrips(plan.tasks[task]);
+    plan.tasks[task].trips = Trips::kMissing;
     if (SizeTask(plan, task, false, error)) continue;
     if (error->status != ADRT_ERROR_HEAP_TOO_SMALL || !LeavesRefusal(plan)) return false;
   }
