@@ -286,6 +286,13 @@ class Lowering {
   void Emit(const Instruction& inst);
   bool Arithmetic(const Instruction& inst);
   void Extended(const Instruction& inst);
+  // packing.cpp
+  bool Packing(const Instruction& inst);
+  ir::Value BitsAs(ir::Value value, ir::Type to, const Instruction& inst);
+  ir::Value Pack(ir::Value vector, uint32_t width, bool has_sign);
+  ir::Value Unpack(ir::Value word, uint32_t width, bool has_sign);
+  ir::Value TimesPowerOf2(ir::Value value, ir::Value exponent);
+  ir::Value ExponentOf(ir::Value value);
   void Composite(const Instruction& inst);
   ir::Value Unsigned(ir::Value value);
   ir::Value Signed(ir::Value value, ir::Type like);

@@ -416,16 +416,9 @@ bool Lowering::Arithmetic(const Instruction& inst) {
       SetOne(inst, b_->Cast(b_->Cast(a(), to.WithScalar(same)), to));
       return true;
     }
-    case spv::OpBitcast: {
-      ir::Value value = a();
-      ir::Type from = kernel_->TypeOf(value), to = type();
-      if (from.rows != to.rows || from.columns != to.columns ||
-          ir::BitWidth(from.scalar) != ir::BitWidth(to.scalar))
-        Refuse(diag::E0854, inst.span, "bits are read as another number of components",
-               "convert component by component");
-      SetOne(inst, b_->Bitcast(value, to));
+    case spv::OpBitcast:
+      SetOne(inst, BitsAs(a(), type(), inst));
       return true;
-    }
     case spv::OpVectorExtractDynamic:
       SetOne(inst, b_->Make(Op::VecGet, {a(), b_->Cast(b(), ir::kI32)}));
       return true;
@@ -587,26 +580,6 @@ void Lowering::Extended(const Instruction& inst) {
     }
     case GLSLstd450Fma:
       return set_to(make(Op::Fma, {x(0), x(1), x(2)}));
-    case GLSLstd450PackHalf2x16: {
-      ir::Value v = x(0);
-      auto half = [&](uint32_t n) {
-        ir::Value bits = b_->Bitcast(b_->Cast(ComponentOf(v, n), ir::Type::Of(ir::Scalar::F16)),
-                                     ir::Type::Of(ir::Scalar::U16));
-        return b_->Cast(bits, ir::kI32);
-      };
-      ir::Value high = make(Op::Shl, {half(1), b_->I32(16)});
-      return set_to(make(Op::Or, {half(0), high}));
-    }
-    case GLSLstd450UnpackHalf2x16: {
-      ir::Value v = Unsigned(x(0));
-      auto half = [&](uint32_t n) {
-        ir::Value bits = n == 0 ? v : make(Op::Shr, {v, b_->Int(ir::kU32, 16)});
-        ir::Value narrow = b_->Cast(bits, ir::Type::Of(ir::Scalar::U16));
-        return b_->Cast(b_->Bitcast(narrow, ir::Type::Of(ir::Scalar::F16)), ir::kF32);
-      };
-      ir::Value parts[] = {half(0), half(1)};
-      return set_to(MakeVector(parts));
-    }
     case GLSLstd450Length:
       return set_to(length(x(0)));
     case GLSLstd450Distance:
@@ -655,6 +628,7 @@ void Lowering::Extended(const Instruction& inst) {
       return set_to(b_->Cast(highest(make(Op::Select, {negative, make(Op::Not, {v}), v})), type()));
     }
     default:
+      if (Packing(inst)) return;
       Refuse(diag::E0854, inst.span,
              "instruction " + std::to_string(inst.At(1)) + " of GLSL.std.450 has no counterpart in a kernel",
              "docs/shaders.md lists what is taken");
