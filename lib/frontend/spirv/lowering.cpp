@@ -54,12 +54,12 @@ bool IsOfSubgroups(int64_t builtin) {
          (builtin >= spv::BuiltInSubgroupEqMask && builtin <= spv::BuiltInSubgroupLtMask);
 }
 
+}  // namespace
+
 bool Writes(const Instruction& inst) {
   return inst.op == spv::OpStore || inst.op == spv::OpCopyMemory ||
          (IsAtomic(inst) && inst.op != spv::OpAtomicLoad);
 }
-
-}  // namespace
 
 void Lowering::Spend(uint64_t units, const Instruction& inst) {
   spent_ += units;
@@ -99,6 +99,7 @@ void Lowering::FindVariables(std::vector<Resource>& resources) {
     if (found == binary_.functions().end()) continue;
     for (const Block& block : found->second.blocks) {
       for (const Instruction* inst : block.body) {
+        FindTables(*inst);
         if (PointerOperand(*inst) == 0) see(inst->At(0));
         if (inst->op == spv::OpCopyMemory) see(inst->At(1));
         if (Writes(*inst)) written_.insert(OwnerOf(inst->At(0)));
@@ -356,6 +357,7 @@ void Lowering::Run(const std::string& name, std::vector<std::string>* names) {
     places_.clear();
     functions_.clear();
     written_.clear();
+    tables_.clear();
     leave_region_now_.clear();
     next_flag_ = 1;
     arrays_.clear();

@@ -35,7 +35,8 @@ struct Local {
   struct Leaf {
     ir::Value array;
     ir::Type element;
-    ir::Value address;  ///< of a leaf that is a pointer to a buffer: the only one that is stored
+    ir::Value address;      ///< of a leaf that is a pointer to a buffer: the only one that is stored
+    bool is_table = false;  ///< a constant of the module, number by number, takes the place of the array
   };
   Id type = 0;
   std::vector<Leaf> leaves;
@@ -93,6 +94,9 @@ struct SpecConstant {
   bool given = false;   ///< its value is that of --spec
   bool frozen = false;  ///< its value decides about a type or the size of a workgroup
 };
+
+/// Whether operand 0 is a pointer to what the instruction writes.
+bool Writes(const Instruction& inst);
 
 class Lowering {
  public:
@@ -205,6 +209,11 @@ class Lowering {
   void VisitLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index element,
                   const std::function<void(Local::Leaf& leaf, ir::Value index)>& visit);
   std::optional<uint32_t> FixedComponent(const Pointer& pointer) const;
+  // tables.cpp
+  void FindTables(const Instruction& inst);
+  bool MakeTable(Local& local, const Instruction& variable);
+  bool NumbersOf(Id constant, std::vector<uint64_t>& numbers, uint32_t depth);
+  ir::Value LoadLeaf(const Local::Leaf& leaf, ir::Value index, uint32_t component = ir::kNoAttr);
   Value Load(const Pointer& pointer, const Instruction& inst);
   void Store(const Pointer& pointer, Value value, const Instruction& inst);
   void LoadMemory(const Pointer& pointer, Id type, const Instruction& inst, Value& out);
@@ -378,8 +387,10 @@ class Lowering {
   std::map<Id, Address> addresses_;  ///< by the pointer that is made of them
   std::set<Id> address_parts_;       ///< what only goes into addresses
   std::vector<PointedPlace> places_;
-  std::set<Id> functions_;  ///< that the entry calls
-  std::set<Id> written_;    ///< variables that something may write
+  std::set<Id> functions_;   ///< that the entry calls
+  std::set<Id> written_;     ///< variables that something may write
+  std::map<Id, Id> tables_;  ///< by local variable: the only value that is stored in it, as a whole; 0 where
+                             ///< there are others
   bool writes_images_ = false;
   uint32_t local_size_[3] = {1, 1, 1};
   ir::Value invocations_[3];       ///< parameters

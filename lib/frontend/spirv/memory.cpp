@@ -95,7 +95,8 @@ void Lowering::MakeLocal(const Instruction& variable, uint8_t flags) {
   Spend(1, variable);
   auto local = std::make_unique<Local>();
   local->type = types_.Element(variable.type);
-  MakeLeaves(*local, local->type, 1, 0, flags);
+  bool is_table = MakeTable(*local, variable);
+  if (!is_table) MakeLeaves(*local, local->type, 1, 0, flags);
   std::string_view name = binary_.NameOf(variable.result);
   for (const Local::Leaf& leaf : local->leaves) {
     std::string word;
@@ -103,7 +104,7 @@ void Lowering::MakeLocal(const Instruction& variable, uint8_t flags) {
       if ((letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_')
         word += letter;
     }
-    if (!word.empty() && leaf.array.Valid()) (*kernel_)[leaf.array].name = FreeName(word);
+    if (!word.empty() && leaf.array.Valid() && !is_table) (*kernel_)[leaf.array].name = FreeName(word);
   }
   Pointer pointer;
   pointer.kind = Pointer::Kind::Local;
@@ -111,7 +112,7 @@ void Lowering::MakeLocal(const Instruction& variable, uint8_t flags) {
   pointer.local = local.get();
   frame().locals[variable.result] = std::move(local);
   frame().pointers[variable.result] = pointer;
-  if (variable.operands.size() > 1) Store(pointer, Get(variable.At(1)), variable);
+  if (variable.operands.size() > 1 && !is_table) Store(pointer, Get(variable.At(1)), variable);
 }
 
 // Each register of a value of `type`, in the order of its members, with where it lies in its array.
@@ -602,16 +603,16 @@ Value Lowering::Load(const Pointer& p, const Instruction& inst) {
       if (!p.column && !p.component) {
         VisitLocal(p, p.pointee, leaf, p.element, [&](Local::Leaf& part, ir::Value index) {
           ir::Value address = part.address.Valid() ? part.address : b_->Int(ir::kI64, 0);
-          out.parts.push_back(part.array.Valid() ? b_->Load(part.array, {&index, 1}) : address);
+          out.parts.push_back(part.array.Valid() ? LoadLeaf(part, index) : address);
         });
         return out;
       }
       ir::Value index = ValueOf(p.element);
       if (std::optional<uint32_t> component = FixedComponent(p)) {
-        out.parts.push_back(b_->Load(p.local->leaves[leaf].array, {&index, 1}, ir::kNoAttr, *component));
+        out.parts.push_back(LoadLeaf(p.local->leaves[leaf], index, *component));
         return out;
       }
-      ir::Value whole = b_->Load(p.local->leaves[leaf].array, {&index, 1});
+      ir::Value whole = LoadLeaf(p.local->leaves[leaf], index);
       if (p.column) {
         ir::Value column = ValueOf(*p.column);
         ir::Type type = kernel_->TypeOf(whole);

@@ -668,7 +668,9 @@ void Lowering::Emit(const Instruction& inst) {
       if ((memory & spv::MemoryAccessVolatileMask) != 0)
         Refuse(diag::E0856, inst.span, "a volatile write means something to those that wait for it",
                "kernels do not wait for each other: dispatch twice");
-      Store(GetPointer(inst.At(0), inst), Get(inst.At(1)), inst);
+      Pointer to = GetPointer(inst.At(0), inst);
+      bool to_table = to.kind == Pointer::Kind::Local && to.local->leaves[to.leaf].is_table;
+      if (!to_table) Store(to, Get(inst.At(1)), inst);
       return;
     }
     case spv::OpCopyMemory: {
