@@ -578,8 +578,7 @@ class Checker {
       if (stack.bits && stack.type != ScalarType::kU32) {
         return Broken("stack ", number, " is of bits, but not of words of u32");
       }
-      if (!in_row && stack.share != kNoIndex)
-        return Broken("stack ", number, " is in no row and shares bytes");
+      if (!in_row && stack.share != kNoIndex) return Broken("stack ", number, " shares bytes of no row");
     }
     return true;
   }
@@ -588,14 +587,15 @@ class Checker {
     const EntryMeta* last = nullptr;
     for (const EntryMeta& entry : task.entries) {
       if (entry.target >= metadata_.targets.size() || (last && entry.target <= last->target)) {
-        return Broken("the entries of a task do not name targets in ascending order");
+        return Broken("entries do not name targets in ascending order");
       }
       last = &entry;
       if (!Symbol("symbol", entry.symbol, false) || !Symbol("far symbol", entry.far_symbol, true))
         return false;
       if (entry.block_size > kMaxBlock)
         return Broken("an entry has blocks of ", entry.block_size, " threads");
-      if (!Bindings(kernel, entry) || !TeamTurns(kernel, entry)) return false;
+      if (!Bindings(kernel, entry)) return false;
+      if (entry.team_turns != kNoNode && !Root(kernel, entry.team_turns)) return false;
       if (entry.plan != kNoIndex && entry.plan >= task.plans.size()) return Broken("an entry names no plan");
       if (entry.plan != kNoIndex && metadata_.targets[entry.target].kind == "cpu" &&
           task.plans[entry.plan].lanes != 1) {
@@ -605,20 +605,12 @@ class Checker {
     return true;
   }
 
-  bool TeamTurns(const KernelMeta& kernel, const EntryMeta& entry) {
-    if (entry.team_turns == kNoNode) return true;
-    if (!Root(kernel, entry.team_turns)) return false;
-    bool is_known = kernel.exprs.ClassOf(entry.team_turns) != SizeClass::kS2;
-    return (is_known && !entry.team) || Broken("'team_turns' read a buffer, or beside 'team'");
-  }
-
   bool Bindings(const KernelMeta& kernel, const EntryMeta& entry) {
     std::string_view target = metadata_.targets[entry.target].kind;
-    if (!entry.bindings.empty() && target != "vulkan" && target != "metal") {
-      return Broken("an entry has bindings on a target of kind '", target, "', which has none");
-    }
-    if (!entry.far_symbol.empty() && target != "vulkan") {
-      return Broken("an entry has a far symbol on a target of kind '", target, "'");
+    bool is_vulkan = target == "vulkan";
+    if ((!entry.bindings.empty() && !is_vulkan && target != "metal") ||
+        (!entry.far_symbol.empty() && !is_vulkan)) {
+      return Broken("an entry has bindings or a far symbol on a target of kind '", target, "'");
     }
     const BindingMeta* last = nullptr;
     for (const BindingMeta& binding : entry.bindings) {

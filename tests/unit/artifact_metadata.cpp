@@ -491,8 +491,6 @@ TEST_CASE("an entry says how many turns the threads of a block share", "[metadat
   std::string json = Json(written),
               stated = "\"team\":false,\"team_turns\":" + std::to_string(entry.team_turns);
   REQUIRE(json.find(stated) != std::string::npos);
-  Error both = ReadError(Replace(json, stated, Replace(stated, "false", "true")));
-  CHECK(both.message().find("beside 'team'") != std::string_view::npos);
   Error none = ReadError(
       Replace(json, stated, "\"team\":false,\"team_turns\":" + std::to_string(kernel.exprs.size())));
   CHECK(none.message().find("does not exist") != std::string_view::npos);

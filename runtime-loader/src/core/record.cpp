@@ -122,10 +122,12 @@ LaunchTask LaunchOf(adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& p
   launch.threads = plan.rules.is_gpu && sizes.threads > most ? most : sizes.threads;
   launch.blocks = (launch.threads + in_block - 1) / in_block;
   if (launch.blocks == 0) launch.blocks = 1;
+#ifdef ADRT_DEVICES
   if (sizes.in_teams) {  // which are few
     launch.blocks = launch.total;
     launch.threads = launch.total * launch.block_size;
   }
+#endif
   launch.chunk = ChunkOf(plan, task);
   // No more jobs than there are pieces.
   uint64_t pieces = (launch.total + launch.chunk - 1) / launch.chunk;

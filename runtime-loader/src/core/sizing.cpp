@@ -28,8 +28,6 @@ using artifact::SizeClass;
 constexpr uint64_t kDataSteps = 1 << 12, kScalarSteps = 1 << 18;
 /// Of the threads that could run, at least one in so many does.
 constexpr uint64_t kFewestShare = 4;
-/// A device that could run so many threads for each iteration runs it by a block.
-constexpr uint64_t kThreadsPerTeam = 8;
 /// Workers of a CPU that sum into one buffer faster than one of them.
 constexpr uint64_t kFewestSharing = 4;
 /// More iterations than this are not what anybody meant: a bound was computed from an infinity.
@@ -217,11 +215,16 @@ class TaskSizer {
   // Whether blocks run the iterations, one each, where there are so few that threads alone would leave most
   // of the device without work, and turns for every thread of a block.
   bool InTeams() const {
+#ifdef ADRT_DEVICES
+    constexpr uint64_t kThreadsPerTeam = 8;  // that the device could run
     const artifact::EntryMeta* entry = plan_.module ? EntryOf(plan_, number_) : nullptr;
     if (!entry || entry->team_turns == artifact::kNoNode || sizes_.IsLate()) return false;
     if (sizes_.total > OwnThreads() / kThreadsPerTeam) return false;
     artifact::EvalResult turns = Evaluate(entry->team_turns, kDataSteps);
-    return turns.status == artifact::EvalStatus::kOk && turns.value >= int64_t{BlockSize(*entry)};
+    return turns.ok() && turns.value >= int64_t{BlockSize(*entry)};
+#else
+    return false;
+#endif
   }
 
   // In at most so many steps; 0: as many as the plan has for one size.
