@@ -57,9 +57,9 @@ raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOpt
   config.check_bounds = options.check_bounds;
   config.assertions = options.keep_asserts;
   if (!options.deterministic) config.team_bytes = TeamBytes(target.kind);
-  // Code that may run unverified, for targets with features, has no memory of the block for sums.
-  config.may_team =
-      config.team_bytes != 0 && target.features.empty() && options.float_mode != FloatMode::Strict;
+  // Code that may run unverified, of `-near` targets, has no memory of the block for sums.
+  bool is_near = target.kind == target::Kind::Vulkan && !target.features.empty();
+  config.may_team = config.team_bytes != 0 && !is_near && options.float_mode != FloatMode::Strict;
   config.wide_team_sums = config.team_bytes != 0 && target.kind == target::Kind::Cuda;
   if (!target.IsCpu() || options.optimisation < 2) return config;
   bool x86 = target.arch == target::Arch::X86_64;

@@ -37,10 +37,9 @@ struct Touch {
 
 class Spreader {
  public:
-  Spreader(ir::Function& kernel, Inst parallel, const RaiseConfig& config)
+  Spreader(ir::Function& kernel, Inst parallel)
       : kernel_(kernel),
         parallel_(parallel),
-        exchanges_floats_(config.exchanges_floats),
         uses_(kernel),
         structure_(kernel),
         carried_sums_(kernel, uses_) {}
@@ -186,8 +185,6 @@ class Spreader {
     return IsOwn(inst, loop);
   }
 
-  bool IsFloat(Inst sum) const { return ir::IsFloat(kernel_.TypeOf(kernel_.AccessValues(sum)[0]).scalar); }
-
   Inst ArrayOf(Inst access) const {
     Inst made = kernel_.DefiningInst(kernel_.Operand(access, 0));
     return made.Valid() && kernel_[made].op == Op::Alloca ? made : Inst();
@@ -258,7 +255,6 @@ class Spreader {
 
   ir::Function& kernel_;
   Inst parallel_;
-  bool exchanges_floats_;  ///< an atomic sum of floats is a loop of exchanges, in which a team would wait
   analysis::Uses uses_;
   analysis::Structure structure_;
   CarriedSums carried_sums_;
@@ -274,7 +270,7 @@ void SpreadLoops(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
   for (const analysis::Task& task : analysis::TasksOf(kernel)) {
     if (task.kind != analysis::TaskKind::Parallel || (kernel[task.parallel].flags & kOtherForms) != 0)
       continue;
-    Spreader(kernel, task.parallel, config).Run();
+    Spreader(kernel, task.parallel).Run();
   }
 }
 
