@@ -103,8 +103,7 @@ class Spreader {
         !IsKnownAtLaunch(kernel_.Operand(loop, 1)))
       return false;
     for (uint32_t n = 0; n < data.result_count; ++n) {
-      if (ir::BitWidth(kernel_.TypeOf(kernel_.Result(loop, n)).scalar) < 32 || !carried_sums_.IsSum(loop, n))
-        return false;
+      if (!IsWord(kernel_.Result(loop, n)) || !carried_sums_.IsSum(loop, n)) return false;
     }
     if (Decides(loop)) return false;
     std::vector<Inst> accesses;
@@ -180,10 +179,12 @@ class Spreader {
     if (!ir::IsAccess(data.op) || data.op == Op::Load) return true;
     Inst array = ArrayOf(inst);
     if (array.Valid()) return structure_.Contains(loop, array);
-    // Many threads that come to one cell would wait for each other.
-    if (IsSum(inst)) return ChangesWith(inst, loop);
+    // Many threads that come to one cell would wait for each other, and each would round a sum of f16.
+    if (IsSum(inst)) return ChangesWith(inst, loop) && IsWord(kernel_.AccessValues(inst)[0]);
     return IsOwn(inst, loop);
   }
+
+  bool IsWord(Value v) const { return ir::BitWidth(kernel_.TypeOf(v).scalar) >= 32; }
 
   Inst ArrayOf(Inst access) const {
     Inst made = kernel_.DefiningInst(kernel_.Operand(access, 0));

@@ -22,9 +22,9 @@
 
 namespace adc::raise {
 
-/// Requires: a kernel of a raised module, whose accumulations are marked. Guarantees: a loop that is apart in
-/// such a task stands in no other one that is, goes by ones, carries sums alone, and has bounds
-/// that arguments, extents and counters give. Breaks: nothing.
+/// Requires: a kernel of a raised module, whose accumulations are marked. Guarantees: in a task that it
+/// marks, a loop that is apart is not inside of another one, has step 1, carries sums alone, and its bounds
+/// are computed from arguments, extents and counters. Breaks: nothing.
 void SpreadLoops(ir::Module& module, ir::Function& kernel, const RaiseConfig& config);
 
 }  // namespace adc::raise
