@@ -138,7 +138,8 @@ TEST_CASE("whatever its words are, a module comes back", "[differences]") {
     if (!ComesBack(module)) FAIL("another module");
     // What was never made by going forth is a module too.
     Bytes back = module;
-    if (!FromDifferences({back.data(), back.size()}) || Forth(back) != module) FAIL("another way back");
+    if (!FromDifferences({back.data(), back.size()}) || Forth(back) != module)
+      FAIL("differences of other words than the module");
   }
 }
 

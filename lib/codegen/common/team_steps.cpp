@@ -1,10 +1,14 @@
 #include "codegen/common/team_steps.h"
 
+#include <utility>
+
 namespace adc::codegen {
 namespace {
 
 using ir::Inst;
 using ir::Op;
+
+enum class TeamWork : uint8_t { Each, Turns, Arrays, Writes };
 
 TeamWork WorkOf(const ir::Function& kernel, Inst inst) {
   const ir::InstData& data = kernel[inst];
@@ -51,25 +55,34 @@ std::vector<Inst> SpreadLoopsOf(const ir::Function& kernel, Inst parallel) {
   return loops;
 }
 
-std::vector<TeamStep> TeamStepsOf(const ir::Function& kernel, ir::Block block, uint32_t first, uint32_t last,
-                                  bool met) {
-  const std::vector<Inst>& insts = kernel[block].insts;
-  std::vector<TeamStep> steps;
+void PrintTeam(const ir::Function& kernel, ir::Block block, uint32_t first, uint32_t last, bool& met,
+               const TeamPrinter& printer) {
+  std::span<const Inst> insts = kernel[block].insts;
+  bool now_met = std::exchange(met, false);
   for (uint32_t position = first; position < last;) {
-    TeamStep step{WorkOf(kernel, insts[position]), position, position + 1, met};
-    bool joins = step.work == TeamWork::Arrays || step.work == TeamWork::Writes;
-    while (joins && step.last < last && WorkOf(kernel, insts[step.last]) == step.work) ++step.last;
-    if (step.work == TeamWork::Each) {
-      const ir::InstData& data = kernel[insts[position]];
-      if (data.op == Op::For) step.met = met && EndsMet(kernel, data.regions[0]);
-      met = met && TouchesNothing(kernel, insts[position]);
-    } else {
-      met = true;
+    Inst inst = insts[position];
+    TeamWork work = WorkOf(kernel, inst);
+    if (work == TeamWork::Each) {
+      bool is_loop = kernel[inst].op == Op::For;
+      met = is_loop && now_met && EndsMet(kernel, kernel[inst].regions[0]);
+      now_met = now_met && TouchesNothing(kernel, inst);
+      printer.each(inst);
+      ++position;
+      continue;
     }
-    position = step.last;
-    steps.push_back(step);
+    uint32_t end = position + 1;
+    while (work != TeamWork::Turns && end < last && WorkOf(kernel, insts[end]) == work) ++end;
+    std::span<const Inst> run = insts.subspan(position, end - position);
+    if (!now_met) printer.meet();
+    if (work == TeamWork::Turns) printer.turns(inst);
+    if (work == TeamWork::Writes) printer.by_first(run);
+    for (Inst array : run) {
+      if (work == TeamWork::Arrays) printer.array(array);
+    }
+    printer.meet();
+    now_met = true;
+    position = end;
   }
-  return steps;
 }
 
 }  // namespace adc::codegen

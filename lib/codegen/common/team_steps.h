@@ -11,27 +11,13 @@
 // What a thread reads here it may still be about to read when another one has come further: so the team meets
 // before it writes as well as after it, unless it has touched nothing since it last met.
 
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "ir/function.h"
 
 namespace adc::codegen {
-
-enum class TeamWork : uint8_t {
-  Each,    ///< one instruction, by every thread
-  Turns,   ///< one loop that is apart: its turns are shared
-  Arrays,  ///< common arrays: the clearing of their elements is shared
-  Writes,  ///< to memory that the team shares: the first thread makes them
-};
-
-/// The instructions [first, last) of a block. The team meets after all but `Each`.
-struct TeamStep {
-  TeamWork work = TeamWork::Each;
-  uint32_t first = 0, last = 0;
-  /// The team has met and touched no memory since, as the step begins; of a loop, as each of its turns
-  /// begins.
-  bool met = false;
-};
 
 /// Whether the threads of a block run the iterations of a parallel loop together, in every launch.
 inline bool IsInTeams(const ir::InstData& parallel) {
@@ -45,8 +31,18 @@ inline bool MayBeInTeams(const ir::InstData& parallel) {
 /// The loops that are apart and stand in no other one, of a task that may be in teams; none of another task.
 std::vector<ir::Inst> SpreadLoopsOf(const ir::Function& kernel, ir::Inst parallel);
 
-/// The steps of the instructions [first, last) of `block`. `met`: as in the first step.
-std::vector<TeamStep> TeamStepsOf(const ir::Function& kernel, ir::Block block, uint32_t first, uint32_t last,
-                                  bool met);
+/// How a printer writes the work of a team.
+struct TeamPrinter {
+  std::function<void(ir::Inst)> each;                       ///< one instruction, by every thread
+  std::function<void(ir::Inst)> turns;                      ///< a loop that is apart: its turns are shared
+  std::function<void(ir::Inst)> array;                      ///< a common array: its clearing is shared
+  std::function<void(std::span<const ir::Inst>)> by_first;  ///< writes to memory that the team shares
+  std::function<void()> meet;
+};
+
+/// Prints the instructions [first, last) of `block`. `met`: the team has met and touched no memory since, as
+/// they begin. Before `each` is called for a loop, it says the same of the begin of each of the loop's turns.
+void PrintTeam(const ir::Function& kernel, ir::Block block, uint32_t first, uint32_t last, bool& met,
+               const TeamPrinter& printer);
 
 }  // namespace adc::codegen

@@ -53,7 +53,7 @@ class BodyEmitter {
   void EmitInst(ir::Inst inst);
   // Of a team (body_team.cpp).
   void EmitInTeam(ir::Block block, uint32_t first, uint32_t last);
-  void EmitByFirst(llvm::ArrayRef<ir::Inst> writes);
+  void EmitByFirst(std::span<const ir::Inst> writes);
   void EmitCommonArray(ir::Inst array);
   void EmitApart(ir::Inst inst);
   void Meet();

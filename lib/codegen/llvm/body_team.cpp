@@ -23,25 +23,15 @@ void BodyEmitter::Meet() {
 }
 
 void BodyEmitter::EmitInTeam(ir::Block block, uint32_t first, uint32_t last) {
-  const std::vector<ir::Inst>& insts = kernel_[block].insts;
-  for (const TeamStep& step : TeamStepsOf(kernel_, block, first, last, std::exchange(enters_met_, false))) {
-    llvm::ArrayRef<ir::Inst> run(insts.data() + step.first, step.last - step.first);
-    if (step.work == TeamWork::Each) {
-      enters_met_ = kernel_[run[0]].op == Op::For && step.met;
-      EmitInst(run[0]);
-      continue;
-    }
-    if (!step.met) Meet();
-    if (step.work == TeamWork::Turns) EmitApart(run[0]);
-    if (step.work == TeamWork::Writes) EmitByFirst(run);
-    for (ir::Inst array : run) {
-      if (step.work == TeamWork::Arrays) EmitCommonArray(array);
-    }
-    Meet();
-  }
+  PrintTeam(kernel_, block, first, last, enters_met_,
+            {.each = [this](ir::Inst inst) { EmitInst(inst); },
+             .turns = [this](ir::Inst inst) { EmitApart(inst); },
+             .array = [this](ir::Inst inst) { EmitCommonArray(inst); },
+             .by_first = [this](std::span<const ir::Inst> writes) { EmitByFirst(writes); },
+             .meet = [this] { Meet(); }});
 }
 
-void BodyEmitter::EmitByFirst(llvm::ArrayRef<ir::Inst> writes) {
+void BodyEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
   llvm::BasicBlock *one = NewBlock("one"), *all = NewBlock("all");
   builder_.CreateCondBr(builder_.CreateICmpEQ(hooks_.InBlock(), builder_.getInt32(0)), one, all);
   builder_.SetInsertPoint(one);

@@ -28,22 +28,12 @@ void BodyEmitter::Meet() {
 }
 
 void BodyEmitter::EmitInTeam(ir::Block block, uint32_t first, uint32_t last) {
-  const std::vector<ir::Inst>& insts = function_[block].insts;
-  for (const TeamStep& step : TeamStepsOf(function_, block, first, last, std::exchange(enters_met_, false))) {
-    std::span<const ir::Inst> run(insts.data() + step.first, step.last - step.first);
-    if (step.work == TeamWork::Each) {
-      enters_met_ = function_[run[0]].op == Op::For && step.met;
-      EmitInst(run[0]);
-      continue;
-    }
-    if (!step.met) Meet();
-    if (step.work == TeamWork::Turns) EmitApart(run[0]);
-    if (step.work == TeamWork::Writes) EmitByFirst(run);
-    for (ir::Inst array : run) {
-      if (step.work == TeamWork::Arrays) EmitCommonArray(array);
-    }
-    Meet();
-  }
+  PrintTeam(function_, block, first, last, enters_met_,
+            {.each = [this](ir::Inst inst) { EmitInst(inst); },
+             .turns = [this](ir::Inst inst) { EmitApart(inst); },
+             .array = [this](ir::Inst inst) { EmitCommonArray(inst); },
+             .by_first = [this](std::span<const ir::Inst> writes) { EmitByFirst(writes); },
+             .meet = [this] { Meet(); }});
 }
 
 void BodyEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
