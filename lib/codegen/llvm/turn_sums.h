@@ -1,14 +1,12 @@
 #pragma once
 // Sums of the turns of a loop into cells that all lanes come to together (raise/private_sums.h, `of_turn`).
 //
-//   for %j in 0..%n {                    turn j: the lanes add up; lane j mod 32 holds the total and its
-//   address
-//     add_to %w.adj[%o, %j], %v    ->    every 32 turns, and at the end: each lane adds what it holds to its
-//     cell
-//   }
+//   for %j in 0..%n {                    turn j: the lanes add up, and lane j mod 32 holds the total
+//     add_to %w.adj[%o, %j], %v    ->    every 32 turns, and after the last one: each lane adds the total
+//   }                                    that it holds to the cell of that turn
 //
-// So one update of memory serves 32 turns, of neighbouring cells mostly. All lanes of the wave run the loop,
-// with the same bounds and indices: who emits it has asked.
+// So one update of memory serves 32 turns, mostly of neighbouring cells. The code asks in front of the loop
+// whether all lanes of the wave run it with the same bounds and indices (LaneSums::ShareTurns).
 
 #include <vector>
 
