@@ -410,7 +410,7 @@ bool Compilation::Generate() {
   NameFiles(names);
   if (options_.emit == Emit::Header) {
     for (const target::Target& target : targets_)
-      made_.push_back({target, ModuleOf(state_->lowered, target).kernels, {}});
+      made_.push_back({target, ModuleOf(state_->lowered, target).kernels, {}, nullptr});
   } else if (!passes_.Observe("codegen", [&] { return GenerateCode(); })) {
     return false;
   }
@@ -418,9 +418,9 @@ bool Compilation::Generate() {
                             {.asserts = options_.keep_asserts,
                              .accesses = options_.check_bounds || options_.check_writes,
                              .bounds = options_.bounds_record});
-  for (const auto& [target, kernels, code] : made_) {
-    for (const codegen::StepTime& step : code.steps) {
-      passes_.AddTime("  " + step.name + " " + target.name, step.seconds);
+  for (const MadeTarget& made : made_) {
+    for (const codegen::StepTime& step : made.code.steps) {
+      passes_.AddTime("  " + step.name + " " + made.target.name, step.seconds);
     }
   }
   return true;
@@ -474,7 +474,8 @@ bool Compilation::GenerateCode() {
   for (size_t at = 0; at < results.size(); ++at) {
     if (!results[at]) continue;
     for (const diag::Diagnostic& warning : results[at]->warnings) AddOnce(warning, diagnostics_);
-    made_.push_back({targets_[at], ModuleOf(state_->lowered, targets_[at]).kernels, std::move(*results[at])});
+    made_.push_back({targets_[at], ModuleOf(state_->lowered, targets_[at]).kernels, std::move(*results[at]),
+                     jobs[at].module});
   }
   std::vector<Refusal> refusals;
   for (size_t at = 0; at < results.size(); ++at) {

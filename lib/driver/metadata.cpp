@@ -393,15 +393,15 @@ artifact::Vector<uint32_t> CountReads(const ir::Module& module, const ir::Functi
   return reads;
 }
 
-/// How many turns the threads of a block share in the loops `spread`: as many as the longest has, whatever
-/// the iteration. kNoNode where a launch does not know it.
-artifact::NodeId TeamTurns(const ir::Module& module, const ir::Function& kernel,
-                           std::span<const ir::Inst> spread, artifact::SizeExprPool& pool) {
+/// How many turns the threads of a block share: as many as the longest of the loops has, whatever the
+/// iteration. kNoNode where a launch does not know it. `module` is the one that the back end was given.
+artifact::NodeId TeamTurns(const ir::Module& module, const codegen::EntryCode& code,
+                           artifact::SizeExprPool& pool) {
   sizing::SizeAlgebra algebra(pool);
-  sizing::Bounds bounds(module, kernel, algebra, sizing::Bounds::Known::Arguments);
-  artifact::NodeId turns = spread.empty() ? artifact::kNoNode : pool.Const(0);
-  for (ir::Inst loop : spread) {
-    ir::Block around = kernel[loop].parent;
+  sizing::Bounds bounds(module, *code.kernel, algebra, sizing::Bounds::Known::Arguments);
+  artifact::NodeId turns = pool.Const(0);
+  for (ir::Inst loop : code.spread) {
+    ir::Block around = (*code.kernel)[loop].parent;
     turns = algebra.Max(turns, bounds.LargestIn(around, bounds.TripsOf(loop).upper));
   }
   return turns;
@@ -422,7 +422,7 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
   task.trip_kernel = std::string_view(plan.trip_kernel);
   if (!plan.trip_kernel.empty()) task.trip_reads = CountReads(module, *planned.kernel, plan.trip_kernel);
   for (uint32_t index = 0; index < targets.size(); ++index) {
-    const auto& [target, own_kernels, code] = targets[index];
+    const auto& [target, own_kernels, code, raised] = targets[index];
     const adstack::AdstackPlan& own = own_kernels[kernel].plan;
     artifact::EntryMeta& entry = task.entries.emplace_back();
     entry.target = index;
@@ -442,7 +442,7 @@ artifact::TaskMeta TaskMetaOf(const ir::Module& module, const PlannedKernel& pla
     if (!target.IsCpu() || entry.block_size == 0) entry.block_size = made.block_size;
     entry.shared_bytes = made.shared_bytes;
     entry.team = made.team;
-    entry.team_turns = TeamTurns(module, *own_kernels[kernel].kernel, made.spread, meta->exprs);
+    if (!made.spread.empty()) entry.team_turns = TeamTurns(*raised, made, meta->exprs);
     for (const codegen::Binding& binding : made.bindings) entry.bindings.push_back(BindingMetaOf(binding));
   }
   return task;

@@ -122,9 +122,10 @@ struct EntryCode {
   uint32_t block_size = 0;    ///< threads of a block; CPU: iterations worth waking a worker for, 0: not known
   uint32_t shared_bytes = 0;  ///< memory shared by a block
   bool team = false;          ///< the threads of a block run an iteration together
-  /// Loops whose turns the threads of a block share where a launch has them run iterations together; empty
-  /// where the code has no such form.
+  /// Loops of `kernel`, as the back end was given it, whose turns the threads of a block share where a launch
+  /// has them run iterations together; empty where the code has no such form.
   std::vector<ir::Inst> spread;
+  const ir::Function* kernel = nullptr;
   std::vector<Binding> bindings;
   SumCopies copies;
 };

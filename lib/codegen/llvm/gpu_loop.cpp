@@ -294,6 +294,7 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
       entry.symbol = EntrySymbol(name, number);
       entry.team = !serial && IsInTeams(kernel[task.parallel]);
       uint32_t team = entry.team ? kernel[task.parallel].component : 0;
+      entry.kernel = &kernel;
       if (!serial) entry.spread = SpreadLoopsOf(kernel, task.parallel);
       entry.block_size = serial ? config.target.wave : BlockSize(what, number, team, config.target);
       llvm::IRBuilder<> builder(output.getContext());

@@ -84,6 +84,7 @@ class Emission {
       if (asked == 0) asked = context_.config.target.block_size;
       entry.team = !serial && IsInTeams(kernel[tasks[number].parallel]);
       if (entry.team) asked = kernel[tasks[number].parallel].component;
+      entry.kernel = &kernel;
       if (!serial) entry.spread = SpreadLoopsOf(kernel, tasks[number].parallel);
       entry.block_size = serial ? 1 : std::min(asked, kLargestBlock);
       auto emit = [&](const std::string& symbol, Addressing addressing) {
