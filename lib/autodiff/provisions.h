@@ -49,6 +49,11 @@ struct ProvisionRecord {
 ProvisionRecord DescribeProvisions(const ir::Module& module, const ir::Function& function,
                                    const RegionTree& tree, const RecordingPlan& plan);
 
+/// What the gradient does about the values that are named `name` and made on the line of `place`, a line
+/// each: "taped, 4 bytes an iteration of the loop at relax.ir:4:10: ..."; none where it reads none of them.
+std::vector<std::string> DescribeValue(const ProvisionRecord& record, std::string_view name,
+                                       diag::SourceSpan place, const diag::SourceManager& sources);
+
 /// The record for people: per unit what is stored and why, what is recomputed, from what, in how many
 /// operations, with places; values of one source line together.
 std::string PrintProvisions(std::string_view kernel, const ProvisionRecord& record,

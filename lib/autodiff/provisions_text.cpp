@@ -29,6 +29,23 @@ std::string Amount(ir::Scalar scalar) {
   return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes");
 }
 
+std::string_view Title(ir::Op op) {
+  if (op == ir::Op::For || op == ir::Op::While) return "loop";
+  if (op == ir::Op::If) return "branch";
+  return analysis::IsParallel(op) ? "parallel iteration" : "kernel";
+}
+
+/// How much of a stored value each iteration pushes, and why.
+std::string Storage(const Provision& value) {
+  return Amount(value.scalar) + " an iteration: " +
+         (value.carried ? "carried from iteration to iteration"
+                        : "computed from carried values, and smaller than these");
+}
+
+std::string OperationCount(uint32_t operations) {
+  return std::to_string(operations) + (operations == 1 ? " operation" : " operations");
+}
+
 class ProvisionPrinter {
  public:
   ProvisionPrinter(const ProvisionRecord& record, const diag::SourceManager& sources)
@@ -47,12 +64,6 @@ class ProvisionPrinter {
     return place.Valid() ? "  at " + sources_.Describe(place) : "";
   }
 
-  static std::string_view Title(ir::Op op) {
-    if (op == ir::Op::For || op == ir::Op::While) return "loop";
-    if (op == ir::Op::If) return "branch";
-    return analysis::IsParallel(op) ? "parallel iteration" : "kernel";
-  }
-
   void PrintUnit(const UnitProvisions& unit) {
     bool is_empty = unit.stored.empty() && unit.arrays.empty() && unit.undone.empty() && unit.left.empty() &&
                     unit.recomputed.empty() && unit.loads == 0;
@@ -67,10 +78,7 @@ class ProvisionPrinter {
     text_ += "\n";
     for (const Provision& value : unit.stored) {
       text_ += (unit.segments ? "    taped as checkpoint: " : "    taped: ") + Named(value) + ", " +
-               Amount(value.scalar) + " an iteration: " +
-               (value.carried ? "carried from iteration to iteration"
-                              : "computed from carried values, and smaller than these") +
-               At(value.place) + "\n";
+               Storage(value) + At(value.place) + "\n";
     }
     if (!unit.arrays.empty())
       text_ += "    taped: old contents of " + NameList(unit.arrays) + ", which iterations overwrite\n";
@@ -122,8 +130,7 @@ class ProvisionPrinter {
                            : NameList(names);
     text_ += " : " + types;
     if (!from.empty()) text_ += " from " + NameList(from);
-    text_ += At(place) + " (" + std::to_string(operations) +
-             (operations == 1 ? " operation)\n" : " operations)\n");
+    text_ += At(place) + " (" + OperationCount(operations) + ")\n";
   }
 
   static std::vector<std::string> NamesOf(const std::vector<Provision>& values) {
@@ -144,6 +151,39 @@ class ProvisionPrinter {
 };
 
 }  // namespace
+
+std::vector<std::string> DescribeValue(const ProvisionRecord& record, std::string_view name,
+                                       diag::SourceSpan place, const diag::SourceManager& sources) {
+  const std::map<uint32_t, std::string> names(record.names.begin(), record.names.end());
+  std::vector<std::string> lines;
+  auto describe = [&](const std::vector<Provision>& values, auto text) {
+    for (const Provision& value : values) {
+      bool same_line = value.place.Valid() && sources.FileOf(value.place) == sources.FileOf(place) &&
+                       sources.Locate(value.place).line == sources.Locate(place).line;
+      if (value.name == name && same_line) AddNew(lines, text(value));
+    }
+  };
+  for (const UnitProvisions& unit : record.units) {
+    std::string where = std::string(Title(unit.op)) + " at " + sources.Describe(unit.place);
+    describe(unit.stored, [&](const Provision& value) {
+      return (unit.segments ? "taped as checkpoint in the " : "taped in the ") + where + ", " +
+             Storage(value);
+    });
+    describe(unit.undone, [&](const Provision&) { return "inverted in the " + where + ", no bytes"; });
+    describe(unit.left,
+             [](const Provision&) { return std::string("read again where the kernel stored it"); });
+    describe(unit.recomputed, [&](const Provision& value) {
+      std::vector<std::string> from;
+      for (uint32_t id : value.from) {
+        auto found = names.find(id);
+        if (found != names.end()) AddNew(from, found->second);
+      }
+      return "recomputed" + (from.empty() ? "" : " from " + NameList(from)) + ", " +
+             OperationCount(value.operations) + ", no bytes";
+    });
+  }
+  return lines;
+}
 
 std::string PrintProvisions(std::string_view kernel, const ProvisionRecord& record,
                             const diag::SourceManager& sources) {

@@ -75,5 +75,8 @@ class Diagnostics {
 /// reported.
 std::string PrintDiagnostics(const Diagnostics& diagnostics, const SourceManager& sources, bool color);
 std::string PrintDiagnosticsJson(const Diagnostics& diagnostics, const SourceManager& sources);
+/// One log in SARIF 2.1.0, of the compiler of this version, also where there is nothing to report.
+std::string PrintDiagnosticsSarif(const Diagnostics& diagnostics, const SourceManager& sources,
+                                  std::string_view version);
 
 }  // namespace adc::diag

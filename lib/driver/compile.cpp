@@ -32,6 +32,7 @@
 #include "driver/shader_json.h"
 #include "driver/source_names.h"
 #include "driver/targets.h"
+#include "driver/version.h"
 #include "ir/module.h"
 #include "parse/parser.h"
 #include "support/check.h"
@@ -235,9 +236,17 @@ bool Compilation::ReadFiles(const parse::ParseConfig& config) {
 bool Compilation::ReadMemory(parse::ParseConfig& config) {
   config.import_text =
       memory_->import ? memory_->import : [](const std::string&, std::string*) { return false; };
+  config.places = memory_->places;
   std::vector<std::pair<std::string, std::string>> texts;
   for (const MemoryRequest::Text& text : memory_->texts) texts.emplace_back(text.name, text.text);
-  module_ = parse::ParseTexts(texts, config, sources_, diagnostics_);
+  if (memory_->imports_are_files) {
+    config.import_text = {};
+    ADC_CHECK(texts.size() == 1, "imports are looked for beside one text");
+    module_ = parse::ParseText(texts[0].first, texts[0].second, config, sources_, diagnostics_,
+                               &product_->dependencies);
+  } else {
+    module_ = parse::ParseTexts(texts, config, sources_, diagnostics_);
+  }
   if (memory_->read) memory_->read(module_.get(), sources_);
   return module_ != nullptr;
 }
@@ -357,7 +366,10 @@ bool Compilation::RunPasses() {
 }
 
 void Compilation::ShowPlans() {
-  if (options_.want_plans) product_->plans = DumpPlans(state_->lowered, state_->provisions, sources_);
+  if (options_.want_plans) {
+    product_->plans = DumpPlans(state_->lowered, state_->provisions, sources_);
+    product_->provisions = state_->provisions;
+  }
   if (!passes_.Takes("adstack")) return;
   for (const PlanDump& dump : DumpPlans(state_->lowered, state_->provisions, sources_))
     passes_.PrintDump(dump.title, dump.text);
@@ -576,13 +588,14 @@ bool Compilation::MakeProduct(Emit emit) {
 }  // namespace
 
 std::string ProducerName() {
-  return "adc 0.1.0";
+  return "adc " + std::string(kVersion);
 }
 
 ExitCode CompileTexts(const MemoryRequest& request, const CompileOptions& options, Product* product) {
   CompileOptions watched = options;
   watched.watch = {};
   watched.watch.progress = false;
+  watched.watch.stop_after = request.stop_after;
   watched.watch.cancelled = request.cancelled;
   std::vector<std::string> names;
   for (const MemoryRequest::Text& text : request.texts) names.push_back(text.name);

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "driver/options.h"
 #include "driver/plan_dump.h"
 #include "ir/module.h"
+#include "parse/places.h"
 
 namespace adc::driver {
 
@@ -19,10 +21,11 @@ struct Product {
   std::vector<uint8_t> bytes;             ///< in the form that CompileOptions::emit asks for
   std::vector<uint8_t> header, json;      ///< where CompileOptions names a file for them
   std::vector<std::string> dependencies;  ///< files read, the inputs first
-  std::vector<PlanDump> plans;         ///< what --dump=adstack shows, where CompileOptions::want_plans asks
-  std::unique_ptr<ir::Module> module;  ///< of Emit::Ir: what `bytes` are the text of
-  diag::SourceManager sources;         ///< what places in `module` refer to
-  bool cancelled = false;              ///< WatchOptions::cancelled ended the compilation
+  std::vector<PlanDump> plans;  ///< what --dump=adstack shows, where CompileOptions::want_plans asks
+  std::map<std::string, autodiff::ProvisionRecord> provisions;  ///< by name of the gradient, with `plans`
+  std::unique_ptr<ir::Module> module;                           ///< of Emit::Ir: what `bytes` are the text of
+  diag::SourceManager sources;                                  ///< what places in `module` refer to
+  bool cancelled = false;  ///< WatchOptions::cancelled ended the compilation
 };
 
 /// Compiles `inputs` together, in memory; their kernels share one product. Diagnostics, dumps and times go to
@@ -38,12 +41,15 @@ struct MemoryRequest {
   std::vector<Text> texts;
   /// The text of an import; none: texts import nothing.
   std::function<bool(const std::string& path, std::string* text)> import = {};
+  bool imports_are_files = false;   ///< of the one text, which has the name of a file; `import` is not asked
+  parse::Places* places = nullptr;  ///< gets where the names of the texts stand
   /// Called once the texts are read; null: nothing could be read. May give places to what the module holds.
   std::function<void(ir::Module*, diag::SourceManager&)> read = {};
   /// What -w, -Wno-ID and -Werror leave of the diagnostics, in order.
   std::function<void(const diag::Diagnostic&, const diag::SourceManager&)> report = {};
   std::function<bool()> cancelled = {};  ///< asked between steps, on the thread that compiles
   uint32_t threads = 1;                  ///< for code of several targets
+  std::string stop_after;                ///< the last pass to run, for Emit::Ir; empty: all
   bool check_alone = false;              ///< the texts are read and verified, and nothing is made
 };
 ExitCode CompileTexts(const MemoryRequest& request, const CompileOptions& options, Product* product);

@@ -26,6 +26,9 @@ enum class Emit : uint8_t {
   Header,  ///< a C header with names, interface hashes and parameter positions
 };
 
+/// How messages are printed.
+enum class MessageForm : uint8_t { Text, Json, Sarif };
+
 enum class FloatMode : uint8_t { Strict, Contract, Fast };
 
 /// Which derived kernels are made for each kernel that has `diff` parameters.
@@ -128,7 +131,7 @@ struct CompileOptions {
   bool warnings_are_errors = false;
   std::vector<std::string> silenced;  ///< ids of warnings not to show
   uint32_t error_limit = 20;          ///< 0: none
-  bool json_diagnostics = false;
+  MessageForm message_form = MessageForm::Text;
   WatchOptions watch;
 };
 

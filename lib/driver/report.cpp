@@ -4,6 +4,8 @@
 
 #include "diag/errors/adstack.h"
 #include "diag/errors/driver.h"
+#include "driver/version.h"
+#include "support/check.h"
 #include "support/terminal.h"
 
 namespace adc::driver {
@@ -39,14 +41,22 @@ diag::Diagnostics ShownDiagnostics(const diag::Diagnostics& diagnostics, const C
 
 std::string DiagnosticsText(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
                             const CompileOptions& options) {
-  return options.json_diagnostics ? diag::PrintDiagnosticsJson(diagnostics, sources)
-                                  : diag::PrintDiagnostics(diagnostics, sources, ColorOnStandardError());
+  switch (options.message_form) {
+    case MessageForm::Text:
+      return diag::PrintDiagnostics(diagnostics, sources, ColorOnStandardError());
+    case MessageForm::Json:
+      return diag::PrintDiagnosticsJson(diagnostics, sources);
+    case MessageForm::Sarif:
+      return diag::PrintDiagnosticsSarif(diagnostics, sources, kVersion);
+  }
+  ADC_UNREACHABLE("a form of messages without a printer");
 }
 
 bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
                        const CompileOptions& options) {
   diag::Diagnostics shown = ShownDiagnostics(diagnostics, options);
-  if (!shown.All().empty()) PrintToStandardError(DiagnosticsText(shown, sources, options));
+  if (!shown.All().empty() || options.message_form == MessageForm::Sarif)
+    PrintToStandardError(DiagnosticsText(shown, sources, options));
   return shown.HasErrors();
 }
 

@@ -18,8 +18,8 @@ diag::Diagnostics ShownDiagnostics(const diag::Diagnostics& diagnostics, const C
 std::string DiagnosticsText(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
                             const CompileOptions& options);
 
-/// Prints what -w, -Wno-ID, -Werror and --error-format leave of the diagnostics. True where one of them is an
-/// error.
+/// Prints what -w, -Wno-ID, -Werror and --error-format leave of the diagnostics; a log in SARIF also where
+/// nothing is left. True where one of them is an error.
 bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
                        const CompileOptions& options);
 

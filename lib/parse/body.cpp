@@ -30,12 +30,13 @@ BodyParser::BodyParser(Shared& shared, const diag::SourceFile& file, uint32_t be
 void BodyParser::Parse(std::span<const diag::SourceSpan> param_spans) {
   uint32_t errors = shared_.diagnostics.ErrorTotal();
   names_.Clear();
-  names_.Push();
+  PushNames();
   std::span<const Value> params = function_.Params();
   for (size_t n = 0; n < params.size(); ++n) {
     if (!names_.IsVisible(function_[params[n]].name)) {
-      names_.Define(function_[params[n]].name, params[n],
-                    n < param_spans.size() ? param_spans[n] : function_.span);
+      diag::SourceSpan place = n < param_spans.size() ? param_spans[n] : function_.span;
+      names_.Define(function_[params[n]].name, params[n], place);
+      NotePlace(place, place, params[n]);
     }
   }
   Region region;
@@ -46,8 +47,29 @@ void BodyParser::Parse(std::span<const diag::SourceSpan> param_spans) {
   region.header = function_.span;
   region.holds_tasks = function_.IsKernel();
   ParseBraces(region);
-  names_.Pop();
+  PopNames();
   if (shared_.diagnostics.ErrorTotal() != errors) function_.broken = true;
+}
+
+void BodyParser::PushNames() {
+  names_.Push();
+  if (shared_.places != nullptr) scope_places_.push_back(shared_.places->values.size());
+}
+
+void BodyParser::PopNames() {
+  names_.Pop();
+  if (shared_.places == nullptr) return;
+  std::vector<ValuePlace>& places = shared_.places->values;
+  for (size_t n = scope_places_.back(); n < places.size(); ++n) {
+    if (places[n].scope_end == 0) places[n].scope_end = stream_.SpanPrevious().end;
+  }
+  scope_places_.pop_back();
+}
+
+void BodyParser::NotePlace(diag::SourceSpan span, diag::SourceSpan definition, Value value) {
+  if (shared_.places == nullptr || !definition.Valid()) return;
+  Type type = value == kPoison ? ir::kNoType : function_.TypeOf(value);
+  shared_.places->values.push_back({span, definition, type});
 }
 
 bool BodyParser::EnterNesting(diag::SourceSpan span) {
@@ -449,6 +471,7 @@ void BodyParser::Define(const NameToken& name, Value value, bool alias) {
     return;
   }
   names_.Define(name.name, value, name.span);
+  NotePlace(name.span, name.span, value);
   if (value != kPoison && !alias) function_[value].name = name.name;
 }
 
@@ -479,7 +502,9 @@ std::string BodyParser::HelpForSecondDefinition(const NameToken& name) const {
 
 void BodyParser::BindPoison(const std::vector<NameToken>& names) {
   for (const NameToken& name : names) {
-    if (!names_.IsVisible(name.name)) names_.Define(name.name, kPoison, name.span);
+    if (names_.IsVisible(name.name)) continue;
+    names_.Define(name.name, kPoison, name.span);
+    NotePlace(name.span, name.span, kPoison);
   }
 }
 
@@ -506,6 +531,7 @@ Value BodyParser::Look(StringId name, diag::SourceSpan span) {
   switch (entry.state) {
     case Names::State::Visible:
     case Names::State::Reported:
+      NotePlace(span, entry.place, entry.value);
       return entry.value;
     case Names::State::OutOfScope:
       if (silent_ == 0) {
@@ -570,7 +596,7 @@ void BodyParser::Recover() {
 
 void BodyParser::ParseOrphans() {
   ++silent_;
-  names_.Push();
+  PushNames();
   do {
     Region region;
     region.block = function_.NewBlock();
@@ -581,7 +607,7 @@ void BodyParser::ParseOrphans() {
     if (!more) break;
     stream_.Advance();
   } while (stream_.Is(TokenKind::LeftBrace));
-  names_.Pop();
+  PopNames();
   --silent_;
 }
 

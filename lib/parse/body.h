@@ -148,6 +148,10 @@ class BodyParser {
   void Recover();
   void ParseOrphans();
   void SkipDeepBlock();
+  void PushNames();
+  void PopNames();
+  /// A name at `span` that means what is defined at `definition`.
+  void NotePlace(diag::SourceSpan span, diag::SourceSpan definition, Value value);
   void Define(const NameToken& name, Value value, bool alias = false);
   std::string HelpForSecondDefinition(const NameToken& name) const;
   void BindResults(const std::vector<NameToken>& names, const Made& made);
@@ -311,12 +315,13 @@ class BodyParser {
   uint32_t silent_;
   const std::unordered_map<StringId, bool>& unsure_;
   uint32_t end_;
-  Block block_;                     ///< where instructions go
-  const Region* region_ = nullptr;  ///< the one that is being parsed
-  std::vector<TreeNode> trees_;     ///< of expressions of literals
-  uint32_t ternaries_ = 0;          ///< between a '?' and its ':'
-  bool group_states_ = false;       ///< in parentheses that may end with ': type'
-  bool states_types_ = true;        ///< a ':' behind a literal states its type
+  std::vector<size_t> scope_places_;  ///< how many places there were where each open region began
+  Block block_;                       ///< where instructions go
+  const Region* region_ = nullptr;    ///< the one that is being parsed
+  std::vector<TreeNode> trees_;       ///< of expressions of literals
+  uint32_t ternaries_ = 0;            ///< between a '?' and its ':'
+  bool group_states_ = false;         ///< in parentheses that may end with ': type'
+  bool states_types_ = true;          ///< a ':' behind a literal states its type
   uint32_t nesting_ = 0;
   bool is_probe_ = false;
   bool unclosed_reported_ = false;

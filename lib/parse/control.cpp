@@ -128,7 +128,7 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
   } else {
     region.block = function_.NewBlock();
   }
-  names_.Push();
+  PushNames();
   if (made.poison) {
     // The index and the carried values may still be of use for what the body says by itself.
     BindPoison(iv);
@@ -138,7 +138,7 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
     BindParams(region.block, 1, carried, false);
   }
   ParseBraces(region);
-  names_.Pop();
+  PopNames();
   BindResults(names, made);
   return true;
 }
@@ -206,7 +206,7 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
     BeginWith(initial, test.block, 0, made.inst);
     Check(&made, operands);
   }
-  names_.Push();
+  PushNames();
   if (made.poison) {
     BindPoison(carried);
   } else {
@@ -216,7 +216,7 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   bool good = stream_.Full() || stream_.AcceptWord("do");
   if (!good) stream_.Unexpected("'do' and the body of the loop");
   if (good && !stream_.Full()) ParseBraces(body);
-  names_.Pop();
+  PopNames();
   if (!good) return false;
   BindResults(names, made);
   return true;
@@ -260,9 +260,9 @@ bool BodyParser::ParseBranches(Region& around, size_t results, diag::SourceSpan 
     function_[made.inst].flags = flags;
     Check(&made, condition);
   }
-  names_.Push();
+  PushNames();
   ParseBraces(branches[0]);
-  names_.Pop();
+  PopNames();
   if (stream_.Full()) return true;
   bool has_else = stream_.AcceptWord("else");
   if (has_else && stream_.IsWord("if")) {
@@ -272,9 +272,9 @@ bool BodyParser::ParseBranches(Region& around, size_t results, diag::SourceSpan 
     }
     if (!ParseElseIf(branches[1], results, asked)) return false;
   } else if (has_else) {
-    names_.Push();
+    PushNames();
     bool braces = ParseBraces(branches[1]);
-    names_.Pop();
+    PopNames();
     if (!braces) return false;
   }
   if (stream_.Full()) return true;
@@ -295,11 +295,11 @@ bool BodyParser::ParseElseIf(Region& branch, size_t results, std::span<const Typ
   stream_.Advance();
   Block outer = std::exchange(block_, branch.block);
   const Region* around = std::exchange(region_, &branch);
-  names_.Push();
+  PushNames();
   branch.depth = names_.Depth();
   std::vector<Value> values;
   bool good = ParseBranches(branch, results, word, hints, &values);
-  names_.Pop();
+  PopNames();
   region_ = around;
   block_ = outer;
   LeaveNesting();
@@ -564,7 +564,7 @@ void BodyParser::ParseSerialBody(const ParallelHead& head, diag::SourceSpan word
   function_[made.inst].regions[0] = region.block;
   function_.AddParam(region.block, TypeOf(operands[0]));
   Check(&made, operands);
-  names_.Push();
+  PushNames();
   BindParams(region.block, 0, {head.ivs[axis]}, made.poison);
   if (innermost) {
     ParseBraces(region);
@@ -574,7 +574,7 @@ void BodyParser::ParseSerialBody(const ParallelHead& head, diag::SourceSpan word
     block_ = outer;
     function_.Append(region.block, function_.NewInst(Op::Yield, {}, {}, head.span));
   }
-  names_.Pop();
+  PopNames();
 }
 
 void BodyParser::ParseParallelBody(const ParallelHead& head, diag::SourceSpan word, bool good) {
@@ -595,10 +595,10 @@ void BodyParser::ParseParallelBody(const ParallelHead& head, diag::SourceSpan wo
       function_.AddParam(region.block, over ? ir::kI32 : TypeOf(head.operands[2 * n]));
     Check(&made, head.operands);
   }
-  names_.Push();
+  PushNames();
   BindParams(region.block, 0, head.ivs, made.poison);
   ParseBraces(region);
-  names_.Pop();
+  PopNames();
 }
 
 }  // namespace adc::parse

@@ -48,6 +48,7 @@ class Compilation {
         generics_(shared_, gathered_) {
     shared_.definitions = &definitions_;
     shared_.generics = &generics_;
+    shared_.places = config.places;
     for (const std::string& folder : config.include_dirs) roots_.AddFolder(folder);
     for (const std::string& folder : config.import_dirs) roots_.AddFolder(folder);
   }
@@ -123,6 +124,10 @@ class Compilation {
     generics_.CheckUnused();
     generics_.PlaceInstances();
     if (shared_.incomplete) PassOverUnknownDerivatives();
+    if (shared_.places != nullptr) {
+      shared_.places->symbols = gathered_.symbols;
+      shared_.places->types = gathered_.types;
+    }
     return std::move(module_);
   }
 
@@ -139,6 +144,7 @@ class Compilation {
     const diag::Diagnostics said = diagnostics_;
     const ir::Function signature = *pending.function;
     size_t functions = gathered_.functions.size();
+    size_t places = shared_.places == nullptr ? 0 : shared_.places->values.size();
     ParseBody(pending, names, &literals);
     // Again with what was learned, unless the first time has asked for instances of generic functions.
     constexpr int kMostTimes = 8;
@@ -146,6 +152,7 @@ class Compilation {
       if (gathered_.functions.size() != functions) break;
       diagnostics_ = said;
       *pending.function = signature;
+      if (shared_.places != nullptr) shared_.places->values.resize(places);
       ParseBody(pending, names, &literals);
     }
     if (instance && diagnostics_.ErrorTotal() == errors) faulty_.erase(pending.body + pending.file->base);

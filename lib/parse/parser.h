@@ -10,6 +10,7 @@
 
 #include "diag/diagnostics.h"
 #include "ir/module.h"
+#include "parse/places.h"
 
 namespace adc::parse {
 
@@ -25,6 +26,7 @@ struct ParseConfig {
   bool unused_defines = false;  ///< those may be among them that the text has no name for
   /// Where set, imports are asked of it and no file is read: the text at `path`, as the import names it.
   std::function<bool(const std::string& path, std::string* text)> import_text = {};
+  Places* places = nullptr;  ///< where set, gets where names stand
   /// Most bytes of text in one compilation, imports included.
   uint64_t text_limit = kTextLimit;
 };

@@ -121,6 +121,9 @@ bool BodyParser::ParseComponentOfName(std::string_view text, size_t dot, Operand
     }
     component = static_cast<uint32_t>(position);
   }
+  diag::SourceSpan name = operand->span;
+  name.end = name.begin + 1 + static_cast<uint32_t>(dot);
+  NotePlace(name, base.place, base.value);
   CombineComponent({.value = base.value, .span = operand->span}, component, operand->span, operand);
   return true;
 }

@@ -7,6 +7,7 @@
 
 #include "ir/function.h"
 #include "parse/lexer.h"
+#include "parse/places.h"
 
 namespace adc::parse {
 
@@ -23,6 +24,7 @@ struct Shared {
   bool incomplete = false;
   Definitions* definitions = nullptr;
   Generics* generics = nullptr;
+  Places* places = nullptr;  ///< where set, gets where names stand
 
   /// Whether nothing is to be said of `name`, which nothing known has.
   bool MayBeDefined(StringId name) const { return incomplete || broken.contains(name); }

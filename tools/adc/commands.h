@@ -31,6 +31,7 @@ int Devices(const std::vector<std::string>& words, Session& session);
 int Explain(const std::vector<std::string>& words, Session& session);
 int Completion(const std::vector<std::string>& words, Session& session);
 int Manual(const std::vector<std::string>& words, Session& session);
+int Lsp(const std::vector<std::string>& words, Session& session);
 int Batch(const std::vector<std::string>& words, Session& session);
 
 struct Command {
@@ -61,6 +62,7 @@ inline constexpr Command kCommands[] = {
     {"explain", Explain, "say what a message means and what to do about it"},
     {"completion", Completion, "print a script by which a shell completes options"},
     {"man", Manual, "print the manual page of a command"},
+    {"lsp", Lsp, "serve an editor: messages, formatting, hover, definitions"},
     {"batch", Batch, "run command lines one after the other in one process"},
 };
 

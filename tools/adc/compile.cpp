@@ -274,8 +274,12 @@ void AddReporting(CommandLine& line, driver::CompileOptions& options) {
               });
   line.Number("--error-limit", "N", "stop after N errors; 0: no limit; default 20", &options.error_limit,
               UINT32_MAX);
-  AddChoice<bool>(line, "--error-format", "FORM", "text (default) or json, one object per line",
-                  {{"text", false}, {"json", true}}, &options.json_diagnostics);
+  using driver::MessageForm;
+  AddChoice<MessageForm>(
+      line, "--error-format", "FORM",
+      "text (default); json, one object per line; sarif, one log in SARIF 2.1.0",
+      {{"text", MessageForm::Text}, {"json", MessageForm::Json}, {"sarif", MessageForm::Sarif}},
+      &options.message_form);
   line.Value("--file-prefix-map", "OLD=NEW", "name files that begin with OLD as if they began with NEW",
              [&options](std::string_view word) -> std::string {
                size_t equals = word.find('=');

@@ -1,0 +1,86 @@
+#pragma once
+// A text that is open in an editor, and what the compiler knows of it.
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diag/diagnostics.h"
+#include "driver/compile.h"
+#include "lsp_text.h"
+#include "parse/lexer.h"
+#include "parse/places.h"
+
+namespace adc::tool {
+
+struct FilePlace {
+  std::string path;
+  Range range;
+};
+
+/// A diagnostic in a document; what stands in another file is at the beginning, with its place beside it.
+struct DocumentMessage {
+  diag::Severity severity = diag::Severity::Error;
+  std::string id, text;
+  Range range;
+  struct Related {
+    FilePlace place;
+    std::string text;
+  };
+  std::vector<Related> related;
+};
+
+/// What is shown for a word, in Markdown.
+struct Hover {
+  Range range;
+  std::string text;
+};
+
+class Document {
+ public:
+  /// `path` is the name in messages, and the place from which imports are looked for.
+  Document(std::string path, driver::CompileOptions options)
+      : path_(std::move(path)), options_(std::move(options)) {}
+
+  void SetText(std::string text);
+  const std::string& Text() const { return text_; }
+
+  /// Compiles the text up to the plans of its gradients, unless that is done. False where `cancelled`, which
+  /// is asked between passes, has ended it.
+  bool Analyse(const std::function<bool()>& cancelled);
+  bool IsAnalysed() const { return analysed_; }
+  const std::vector<DocumentMessage>& Messages() const { return messages_; }
+
+  // These are of a text that is analysed.
+  std::optional<Hover> HoverAt(Position position);
+  std::optional<FilePlace> DefinitionOf(Position position);
+
+  /// The text in the form of `adc fmt`. None, after a reason in `failure`, where it has no form.
+  std::optional<std::string> Formatted(std::string* failure) const;
+  Range WholeRange() const { return LineTable(text_).RangeOf(0, text_.size()); }
+
+ private:
+  void Take(const diag::Diagnostic& found, const diag::SourceManager& sources);
+  FilePlace PlaceOf(const diag::SourceManager& sources, diag::SourceSpan span) const;
+  /// That of the document among the sources; null: it could not be read.
+  const diag::SourceFile* OwnFile() const;
+  /// The name of a value at an offset of the text.
+  const parse::ValuePlace* ValueAt(size_t offset) const;
+  const parse::ValuePlace* DefinitionOf(const parse::ValuePlace& use) const;
+  /// Where the function, constant, layout or type is defined that `token` names.
+  diag::SourceSpan SymbolOf(const parse::Token& token);
+  std::string DescribeValue(const parse::ValuePlace& place) const;
+  /// The text of the item that is defined at `place`, without a body.
+  std::string Signature(diag::SourceSpan place) const;
+
+  std::string path_;
+  driver::CompileOptions options_;
+  std::string text_;
+  bool analysed_ = false;
+  std::vector<DocumentMessage> messages_;
+  driver::Product product_;
+  parse::Places places_;
+};
+
+}  // namespace adc::tool
