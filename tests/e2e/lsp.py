@@ -104,6 +104,9 @@ def check_bad_bytes(adc):
         for place in ({"line": 0, "character": 0}, {"line": 0, "character": 7}, {"line": 1, "character": 1}):
             client.at("hover", URI, place)
             client.at("definition", URI, place)
+            client.at("completion", URI, place)
+            client.at("references", URI, place)
+            client.at("rename", URI, place, newName="x")
         client.request("textDocument/formatting", textDocument={"uri": URI}, options={})
     equal(client.end(), 0)
 
@@ -186,6 +189,135 @@ def check_answers(adc):
     equal(client.end(), 0)
 
 
+def renamed(text, edits):
+    """The text after edits, which are applied from the last one to the first."""
+    lines = text.split("\n")
+    for edit in sorted(edits, key=lambda one: (one["range"]["start"]["line"], one["range"]["start"]["character"]), reverse=True):
+        start, end = edit["range"]["start"], edit["range"]["end"]
+        equal(start["line"], end["line"])
+        units = lines[start["line"]].encode("utf-16-le")
+        units = units[: 2 * start["character"]] + edit["newText"].encode("utf-16-le") + units[2 * end["character"] :]
+        lines[start["line"]] = units.decode("utf-16-le")
+    return "\n".join(lines)
+
+
+def check_rename(adc):
+    client = Client(adc)
+    client.initialize()
+    text = """const @one = 1.0 : f32
+func @f<T>(%p: vec<T, 3>) -> T {
+  %s = %p.x + %p.y
+  return %s
+}
+kernel @k(%x: buffer<f32, 1> diff, %n: i32) {
+  parallel %i in 0..shape(%x, 0) {
+    print "é😀 {}", %n  // %s
+    if %n > 2 {
+      %s = %x[%i] * @one
+      %x[%i] = %s
+    }
+    %s = @f(vec<f32, 3>(%x[%i]))
+    %x[%i] = %s + 2.0 * @f(vec<f32, 3>(@one))
+  }
+}
+"""
+    client.open(URI, text)
+    equal(client.diagnostics(URI), [])
+
+    def rename(place, name):
+        found = client.at("rename", URI, place, newName=name)
+        if "code" in found:
+            equal(found["code"], -32803)
+            return found["message"]
+        equal(list(found["changes"]), [URI])
+        return renamed(text, found["changes"][URI])
+
+    lines = text.split("\n")
+    # One of four values of one name: comments, other regions and other functions stay.
+    wanted = lines[:9] + [lines[9].replace("%s", "%t"), lines[10].replace("%s", "%t")] + lines[11:]
+    for name in ("t", "%t"):
+        equal(rename(position(text, "%s = %x"), name), "\n".join(wanted))
+        equal(rename(position(text, "%s\n    }"), name), "\n".join(wanted))
+    equal(rename(position(text, "%n  //"), "größe"), "a name is letters, digits, '_' and '.', and begins with no digit")
+    # Behind characters of two units; a vector with components; a parameter of a generic function.
+    equal(rename(position(text, "%n  //"), "m"), text.replace("%n", "%m"))
+    equal(rename(position(text, "%p.y"), "q"), text.replace("%p", "%q"))
+    # Functions and constants.
+    equal(rename(position(text, "@f(", 1), "sum"), text.replace("@f", "@sum"))
+    equal(rename(position(text, "@one"), "@unit"), text.replace("@one", "@unit"))
+    # What would mean something else is refused: a name that is taken, seen from inside, or no name.
+    assert rename(position(text, "%n"), "x").startswith("'%x' cannot be its name: "), "taken"
+    assert rename(position(text, "@f<"), "k").startswith("'@k' cannot be its name: "), "taken"
+    equal(rename(position(text, "%x:"), "s"), "'%s' cannot be its name: '%s' is defined twice")
+    for name in ("", "a b", "a.", "1a", "%", "@t", "t // c", "t\n", "%%t"):
+        assert "name" in rename(position(text, "%s = %x"), name), name
+    equal(rename(position(text, "print"), "t"), "no value, function, constant or layout stands here")
+    equal(client.at("rename", URI, position(text, "%n"))["message"], "no new name is given")
+    equal(
+        [one["range"] for one in client.at("references", URI, position(text, "@one"), context={"includeDeclaration": True})],
+        [extent(text, "@one", n) for n in range(3)],
+    )
+    equal(client.at("references", URI, position(text, "print")), [])
+    # Where a name hides from the parser nothing is renamed.
+    client.change(URI, text.replace("%s + 2.0", "%s +"))
+    assert client.at("rename", URI, position(text, "%n"), newName="m")["message"].startswith("the text has errors"), "errors"
+    equal(client.end(), 0)
+
+
+def check_completion(adc):
+    client = Client(adc)
+    client.initialize()
+    text = """type real = f32
+const @half = 0.5 : real
+func @double(%v: real) -> real { return %v + %v }
+kernel @k(%x: buffer<real, 1> diff, %n: i32) {
+  parallel %i in 0..shape(%x, 0) {
+    %a = %x[%i]
+    if %n > 2 {
+      %inner = %a * %a
+      %x[%i] = %inner
+    }
+    %b = add %
+    %c = 1.0:f32 + 2.0
+  }
+}
+"""
+    client.open(URI, text)
+    assert client.diagnostics(URI), "an operand is missing"
+
+    def labels(place):
+        return [(one["label"], one.get("detail")) for one in client.at("completion", URI, place)]
+
+    # What is visible: neither the other function's values, nor the branch's, nor this one or later ones.
+    wanted = [("a", "f32"), ("i", "i32"), ("n", "i32"), ("x", "buffer<f32, 1>")]
+    equal(labels(position(text, "add %", behind=True)), wanted)
+    equal(labels(position(text, "= %inner", behind=True)), sorted(wanted + [("inner", "f32")]))
+    equal(labels(position(text, "return %v", behind=True)), [("v", "f32")])
+    typed = text.replace("add %", "add @d")
+    client.change(URI, typed)
+    equal(
+        labels(position(typed, "@d", 1, behind=True)),
+        [
+            ("double", "func @double(%v: real) -> real"),
+            ("half", "const @half = 0.5 : real"),
+            ("k", "kernel @k(%x: buffer<real, 1> diff, %n: i32)"),
+        ],
+    )
+    # Words: operations with what they do, keywords, types, and the names of types.
+    items = {one["label"]: one for one in client.at("completion", URI, position(typed, "add @"))}
+    equal(items["sin"], {"label": "sin", "kind": 24, "documentation": "sine, radians"})
+    equal(items["atomic add"]["kind"], 24)
+    equal(items["carry"], {"label": "carry", "kind": 14})
+    equal(items["writeonce"], {"label": "writeonce", "kind": 14})
+    equal(items["f64"], {"label": "f64", "kind": 22})
+    equal(items["real"], {"label": "real", "kind": 22, "detail": "type real = f32"})
+    assert "row.claim" not in items and "stack.push" not in items, "operations of passes"
+    equal(client.at("completion", "file:///other.ir", {"line": 0, "character": 0})["code"], -32602)
+    client.change(URI, "\0")
+    equal([one for one in labels({"line": 0, "character": 0}) if one[0] == "real"], [])
+    equal(client.end(), 0)
+
+
 def check_formatting(adc):
     client = Client(adc)
     client.initialize()
@@ -249,6 +381,8 @@ def main():
     check_bad_bytes(adc)
     check_diagnostics(adc)
     check_answers(adc)
+    check_rename(adc)
+    check_completion(adc)
     check_formatting(adc)
     with tempfile.TemporaryDirectory() as folder:
         check_files(adc, os.path.realpath(folder))

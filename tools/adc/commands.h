@@ -62,7 +62,7 @@ inline constexpr Command kCommands[] = {
     {"explain", Explain, "say what a message means and what to do about it"},
     {"completion", Completion, "print a script by which a shell completes options"},
     {"man", Manual, "print the manual page of a command"},
-    {"lsp", Lsp, "serve an editor: messages, formatting, hover, definitions"},
+    {"lsp", Lsp, "serve an editor: messages, types, tapes, rename, completion"},
     {"batch", Batch, "run command lines one after the other in one process"},
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "ir/op.h"
+#include "lsp_tokens.h"
 #include "parse/format.h"
 
 namespace adc::tool {
@@ -11,31 +12,6 @@ namespace {
 
 using parse::Token;
 using parse::TokenKind;
-
-std::vector<Token> TokensOf(const diag::SourceFile& file) {
-  diag::Diagnostics unheard;
-  parse::Lexer lexer(file, 0, static_cast<uint32_t>(file.text.size()), unheard);
-  lexer.SetQuiet(true);
-  std::vector<Token> tokens;
-  for (Token token = lexer.Next(); token.kind != TokenKind::End; token = lexer.Next()) {
-    lexer.TakeComments();
-    tokens.push_back(token);
-  }
-  return tokens;
-}
-
-/// The token that holds `offset`, or else ends there; the position past the last one where none does.
-size_t TokenAt(const std::vector<Token>& tokens, size_t offset) {
-  auto after = std::upper_bound(tokens.begin(), tokens.end(), offset,
-                                [](size_t at, const Token& token) { return at < token.begin; });
-  if (after == tokens.begin()) return tokens.size();
-  auto at = static_cast<size_t>(after - tokens.begin()) - 1;
-  if (offset == tokens[at].begin && at > 0 && tokens[at - 1].end == offset &&
-      tokens[at].kind != TokenKind::Word && tokens[at].kind != TokenKind::ValueName &&
-      tokens[at].kind != TokenKind::Symbol)
-    --at;
-  return offset <= tokens[at].end ? at : tokens.size();
-}
 
 std::string Code(std::string_view text) {
   return "```adc\n" + std::string(text) + "\n```";
@@ -110,11 +86,6 @@ const parse::ValuePlace* Document::ValueAt(size_t offset) const {
   return nullptr;
 }
 
-const parse::ValuePlace* Document::DefinitionOf(const parse::ValuePlace& use) const {
-  auto found = std::ranges::find(places_.values, use.definition, &parse::ValuePlace::span);
-  return found == places_.values.end() ? nullptr : &*found;
-}
-
 diag::SourceSpan Document::SymbolOf(const Token& token) {
   if (product_.module == nullptr) return {};
   const auto& known = token.kind == TokenKind::Symbol ? places_.symbols : places_.types;
@@ -146,9 +117,12 @@ std::string Document::Signature(diag::SourceSpan place) const {
   return file->text.substr(keyword.begin, tokens[last].end - keyword.begin);
 }
 
+std::string Document::NameOf(const parse::ValuePlace& place) const {
+  return text_.substr(place.span.begin - OwnFile()->base, place.span.end - place.span.begin);
+}
+
 std::string Document::DescribeValue(const parse::ValuePlace& place) const {
-  const diag::SourceFile* file = OwnFile();
-  std::string name = file->text.substr(place.span.begin - file->base, place.span.end - place.span.begin);
+  std::string name = NameOf(place);
   // One line for each type that a generic function is read with.
   std::vector<std::string> lines;
   for (const parse::ValuePlace& each : places_.values) {

@@ -37,6 +37,19 @@ struct Hover {
   std::string text;
 };
 
+/// A word that may be written where the cursor is.
+struct CompletionItem {
+  enum class Kind : uint8_t { Value, Symbol, Type, Operation, Keyword };
+  std::string label;  ///< without '%' or '@'
+  Kind kind = Kind::Keyword;
+  std::string detail, documentation;
+};
+
+struct TextEdit {
+  Range range;
+  std::string text;
+};
+
 class Document {
  public:
   /// `path` is the name in messages, and the place from which imports are looked for.
@@ -55,6 +68,13 @@ class Document {
   // These are of a text that is analysed.
   std::optional<Hover> HoverAt(Position position);
   std::optional<FilePlace> DefinitionOf(Position position);
+  /// What may stand behind a '%', an '@', or else, in alphabetical order.
+  std::vector<CompletionItem> Completions(Position position);
+  /// Where the name at a position stands in this document.
+  std::vector<Range> UsesOf(Position position);
+  /// The edits that rename what is named at `position`. None, after a reason in `failure`, where not all
+  /// places are known, or where a name would mean something else afterwards.
+  std::vector<TextEdit> Rename(Position position, const std::string& name, std::string* failure);
 
   /// The text in the form of `adc fmt`. None, after a reason in `failure`, where it has no form.
   std::optional<std::string> Formatted(std::string* failure) const;
@@ -67,9 +87,14 @@ class Document {
   const diag::SourceFile* OwnFile() const;
   /// The name of a value at an offset of the text.
   const parse::ValuePlace* ValueAt(size_t offset) const;
-  const parse::ValuePlace* DefinitionOf(const parse::ValuePlace& use) const;
   /// Where the function, constant, layout or type is defined that `token` names.
   diag::SourceSpan SymbolOf(const parse::Token& token);
+  std::vector<CompletionItem> ValueCompletions(size_t offset) const;
+  /// The extents of all names that mean what is named at `offset`; none, perhaps with a reason in `failure`.
+  std::vector<std::pair<size_t, size_t>> PlacesOfName(size_t offset, std::string* failure);
+  bool MeansTheSame(const std::string& text, const std::string& name, std::string* failure) const;
+  /// With its '%'.
+  std::string NameOf(const parse::ValuePlace& place) const;
   std::string DescribeValue(const parse::ValuePlace& place) const;
   /// The text of the item that is defined at `place`, without a body.
   std::string Signature(diag::SourceSpan place) const;

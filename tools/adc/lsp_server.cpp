@@ -71,6 +71,23 @@ Json LocationOf(const FilePlace& place, const std::string& uri, const std::strin
           {"range", JsonOf(place.range)}};
 }
 
+/// The protocol's number for it.
+int KindOf(CompletionItem::Kind kind) {
+  switch (kind) {
+    case CompletionItem::Kind::Value:
+      return 6;
+    case CompletionItem::Kind::Symbol:
+      return 3;
+    case CompletionItem::Kind::Type:
+      return 22;
+    case CompletionItem::Kind::Operation:
+      return 24;
+    case CompletionItem::Kind::Keyword:
+      return 14;
+  }
+  return 1;
+}
+
 int SeverityOf(diag::Severity severity) {
   switch (severity) {
     case diag::Severity::Error:
@@ -93,6 +110,9 @@ const LanguageServer::Method LanguageServer::kMethods[] = {
     {"textDocument/formatting", &LanguageServer::Formatting, false},
     {"textDocument/hover", &LanguageServer::HoverOf, true},
     {"textDocument/definition", &LanguageServer::Definition, true},
+    {"textDocument/references", &LanguageServer::References, true},
+    {"textDocument/completion", &LanguageServer::Complete, true},
+    {"textDocument/rename", &LanguageServer::Rename, true},
 };
 
 void LanguageServer::Send(const Json& message) {
@@ -143,7 +163,10 @@ void LanguageServer::AnswerRequest(const Json& id, const std::string& method, co
                       {"textDocumentSync", {{"openClose", true}, {"change", 1}}},
                       {"documentFormattingProvider", true},
                       {"hoverProvider", true},
-                      {"definitionProvider", true}}},
+                      {"definitionProvider", true},
+                      {"referencesProvider", true},
+                      {"renameProvider", true},
+                      {"completionProvider", {{"triggerCharacters", {"%", "@"}}}}}},
                     {"serverInfo", {{"name", "adc"}, {"version", driver::kVersion}}}});
   }
   if (!initialised_) return Fail(id, kNotInitialised, "the first request is 'initialize'");
@@ -238,6 +261,36 @@ Json LanguageServer::Definition(const Json& parameters, Open& open) {
   std::optional<FilePlace> place = open.document.DefinitionOf(*PositionOf(parameters));
   if (!place) return nullptr;
   return LocationOf(*place, open.uri, PathOf(open.uri));
+}
+
+Json LanguageServer::References(const Json& parameters, Open& open) {
+  Json places = Json::array();
+  for (const Range& range : open.document.UsesOf(*PositionOf(parameters)))
+    places.push_back({{"uri", open.uri}, {"range", JsonOf(range)}});
+  return places;
+}
+
+Json LanguageServer::Complete(const Json& parameters, Open& open) {
+  Json items = Json::array();
+  for (const CompletionItem& one : open.document.Completions(*PositionOf(parameters))) {
+    Json item = {{"label", one.label}, {"kind", KindOf(one.kind)}};
+    if (!one.detail.empty()) item["detail"] = one.detail;
+    if (!one.documentation.empty()) item["documentation"] = one.documentation;
+    items.push_back(std::move(item));
+  }
+  return items;
+}
+
+Json LanguageServer::Rename(const Json& parameters, Open& open) {
+  std::optional<std::string> name = TextOf(parameters, {"newName"});
+  if (!name) {
+    failure_ = "no new name is given";
+    return nullptr;
+  }
+  Json edits = Json::array();
+  for (const TextEdit& edit : open.document.Rename(*PositionOf(parameters), *name, &failure_))
+    edits.push_back({{"range", JsonOf(edit.range)}, {"newText", edit.text}});
+  return {{"changes", {{open.uri, std::move(edits)}}}};
 }
 
 }  // namespace adc::tool

@@ -51,6 +51,9 @@ class LanguageServer {
   Json Formatting(const Json& parameters, Open& open);
   Json HoverOf(const Json& parameters, Open& open);
   Json Definition(const Json& parameters, Open& open);
+  Json References(const Json& parameters, Open& open);
+  Json Complete(const Json& parameters, Open& open);
+  Json Rename(const Json& parameters, Open& open);
 
   struct Method {
     std::string_view name;

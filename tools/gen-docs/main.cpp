@@ -1,5 +1,5 @@
 // Writes what the documentation takes from the source: the table of operations in docs/ir.md and that of
-// passes in docs/architecture.md, between their markers, and docs/errors.md, whole.
+// passes in docs/architecture.md, between their markers; whole, docs/errors.md and the grammars in editors/.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -10,6 +10,7 @@
 #include "autodiff/partials.h"
 #include "diag/errors.h"
 #include "driver/pipeline.h"
+#include "grammars.h"
 #include "ir/op.h"
 
 using namespace adc;
@@ -296,6 +297,13 @@ bool Update(const std::string& path, const std::string& have, const std::string&
   return false;
 }
 
+/// The same for a file that is generated whole, and may be missing.
+bool UpdateWhole(const std::string& path, const std::string& want, bool check) {
+  std::string have;
+  if (std::ifstream(path) && !Read(path, &have)) return false;
+  return Update(path, have, want, check);
+}
+
 /// Brings the part of a page between markers up to date.
 bool UpdatePart(const std::string& path, const Markers& markers, const std::string& part, bool check) {
   std::string page;
@@ -324,7 +332,9 @@ int main(int argc, char** argv) {
   }
   bool good = UpdatePart(folder + "/ir.md", kOperations, Operations(), check) &&
               UpdatePart(folder + "/architecture.md", kPasses, Passes(), check);
-  std::string errors;
-  if (std::ifstream(folder + "/errors.md") && !Read(folder + "/errors.md", &errors)) return 1;
-  return Update(folder + "/errors.md", errors, Errors(), check) && good ? 0 : 1;
+  std::string editors = folder + "/../editors";
+  good = UpdateWhole(folder + "/errors.md", Errors(), check) &&
+         UpdateWhole(editors + "/vscode/syntaxes/adc.tmLanguage.json", TextMateGrammar(), check) &&
+         UpdateWhole(editors + "/vim/syntax/adc.vim", VimSyntax(), check) && good;
+  return good ? 0 : 1;
 }

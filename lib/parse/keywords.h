@@ -1,0 +1,22 @@
+#pragma once
+// The words of the text that are no operations: for completion, and for the grammars that editors read. The
+// parser asks for each where it may stand; tests/checks/keywords.py compares.
+
+#include <string_view>
+
+namespace adc::parse {
+
+/// They begin an item.
+inline constexpr std::string_view kItemWords[] = {"const", "func", "import", "kernel", "layout", "type"};
+/// Of signatures and layouts, beside the attributes of parameters (ir/param_words.h).
+inline constexpr std::string_view kSignatureWords[] = {"dense",   "grad",    "jvp",   "saved",
+                                                       "scratch", "segment", "trips", "vjp"};
+/// Of statements.
+inline constexpr std::string_view kStatementWords[] = {
+    "apart", "at",    "atomic", "block", "carry",  "checkpoint", "do",       "either", "else",
+    "in",    "lanes", "none",   "or",    "over",   "plain",      "reversed", "serial", "shared",
+    "step",  "steps", "to",     "turns", "unroll", "unset",      "workgroup"};
+inline constexpr std::string_view kTypeWords[] = {"array", "buffer", "mat", "vec"};
+inline constexpr std::string_view kLiteralWords[] = {"false", "inf", "nan", "true"};
+
+}  // namespace adc::parse
