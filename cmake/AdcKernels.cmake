@@ -10,7 +10,7 @@
 #     [OUTPUT_DIRECTORY dir]   default: adc-kernels in the current binary folder
 #     [DEPENDS file...]        what the kernels are made from besides, in files that the build makes: imports are
 #                              found without it
-#     [HEADER]                 NAME.h, with names, hashes and positions of parameters, for sources of the target
+#     [HEADER]                 NAME.h, with typed calls, names, hashes and positions of parameters, for sources of the target
 #     [JSON]                   NAME.json, the metadata
 #     [EMBED]                  the bundle inside the target: NAME_adcb.h declares NAME_adcb and NAME_adcb_size
 #     [STATIC]                 the code of the only CPU target linked into the target: NAME_entries.h declares the table

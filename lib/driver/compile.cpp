@@ -400,7 +400,8 @@ codegen::CodeConfig Compilation::ConfigFor(const target::Target& target) const {
   config.sources = &sources_;
   config.producer = ProducerName();
   config.libdevice = options_.libdevice;
-  config.want_object = options_.emit != Emit::Llvm && options_.emit != Emit::Json;
+  config.want_object =
+      options_.emit != Emit::Llvm && options_.emit != Emit::Json && options_.emit != Emit::Header;
   config.triple = options_.triple;
   config.prefix = options_.prefix;
   config.want_image = options_.emit == Emit::Bundle;
@@ -420,12 +421,7 @@ bool Compilation::Generate() {
   std::vector<std::string> names;
   for (const std::string& name : given_names_) names.push_back(ProductName(name, inputs_, options_));
   NameFiles(names);
-  if (options_.emit == Emit::Header) {
-    for (const target::Target& target : targets_)
-      made_.push_back({target, ModuleOf(state_->lowered, target).kernels, {}, nullptr});
-  } else if (!passes_.Observe("codegen", [&] { return GenerateCode(); })) {
-    return false;
-  }
+  if (!passes_.Observe("codegen", [&] { return GenerateCode(); })) return false;
   metadata_ = BuildMetadata(*module_, state_->lowered.front().kernels, made_, sources_,
                             {.asserts = options_.keep_asserts,
                              .accesses = options_.check_bounds || options_.check_writes,

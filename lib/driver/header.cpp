@@ -3,36 +3,20 @@
 #include <cstdio>
 #include <set>
 #include <string>
+#include <vector>
+
+#include "driver/header_names.h"
+#include "driver/layout_struct.h"
+#include "driver/typed_call.h"
 
 namespace adc::driver {
 
 namespace {
 
-/// HeaderIdentifier, for what is below.
-std::string Identifier(std::string_view name) {
-  std::string word;
-  for (char letter : name) {
-    bool keeps = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                 (letter >= '0' && letter <= '9') || letter == '_';
-    word += keeps ? letter : '_';
-  }
-  return word;
-}
-
-/// Makes words unique within one scope: "x.adj" and "x_adj" may stand side by side.
-class Scope {
- public:
-  std::string Unique(std::string_view name) {
-    std::string word = Identifier(name);
-    std::string candidate = word;
-    for (uint32_t number = 2; !taken_.insert(candidate).second; ++number) {
-      candidate = word + "_" + std::to_string(number);
-    }
-    return candidate;
-  }
-
- private:
-  std::set<std::string> taken_;
+/// What is taken in a header.
+struct Names {
+  HeaderScope words, spaces;
+  std::vector<std::string> layouts;  ///< the struct of each layout
 };
 
 std::string ElementText(artifact::ScalarType type, uint32_t rows, uint32_t columns) {
@@ -51,36 +35,55 @@ std::string ParamText(const artifact::Metadata& metadata, const artifact::ParamM
   return "buffer<" + element + ", " + std::to_string(param.rank) + ">";
 }
 
-void WriteKernel(const artifact::Metadata& metadata, const artifact::KernelMeta& kernel, Scope& kernels,
+/// The names of the parameters, as endings of the kernel's word.
+std::vector<std::string> ParamWords(const artifact::KernelMeta& kernel) {
+  std::vector<std::string> words;
+  HeaderScope params;
+  params.Unique("count");  // of the parameters
+  for (const artifact::ParamMeta& param : kernel.params) {
+    if (!artifact::IsHidden(param))
+      words.push_back("_param_" + params.Unique(HeaderIdentifier(param.name.view())));
+  }
+  return words;
+}
+
+void WriteKernel(const artifact::Metadata& metadata, const artifact::KernelMeta& kernel, Names& names,
                  const KernelText& more, std::string* text) {
-  std::string word = "adc_" + kernels.Unique(kernel.name.view());
+  std::vector<std::string> params = ParamWords(kernel), endings = params;
+  for (const char* ending :
+       {"_name", "_interface_hash", "_param_count", "_args", "_bind", "_heap_bytes", "_scratch_bytes"})
+    endings.emplace_back(ending);
   std::string name(kernel.name.view());
+  std::string word = names.words.Unique("adc_" + HeaderIdentifier(name), endings);
   char hash[24];
   std::snprintf(hash, sizeof hash, "0x%016llxull", static_cast<unsigned long long>(kernel.interface_hash));
   *text += "\n/* kernel @" + name + " */\n";
   *text += "#define " + word + "_name \"" + name + "\"\n";
   *text += "#define " + word + "_interface_hash " + hash + "\n";
-  Scope params;
-  params.Unique("count");  // of the parameters, below
   std::string rows;
   uint32_t count = 0;
   for (const artifact::ParamMeta& param : kernel.params) {
     if (artifact::IsHidden(param)) continue;
-    rows += "  " + word + "_param_" + params.Unique(param.name.view()) + " = " + std::to_string(count++) +
-            ", /* " + ParamText(metadata, param) + (param.diff ? " diff" : "") + " */\n";
+    rows += "  " + word + params[count] + " = " + std::to_string(count) + ", /* " +
+            ParamText(metadata, param) + (param.diff ? " diff" : "") + " */\n";
+    ++count;
   }
   if (more) *text += more(kernel, word);
   *text += "enum {\n" + rows + "  " + word + "_param_count = " + std::to_string(count) + "\n};\n";
+  if (!IsCalled(kernel)) return;
+  *text += CallText(kernel, metadata, names.layouts, word, names.spaces.Unique(HeaderMember(name)));
 }
 
-void WriteLayout(const artifact::LayoutMeta& layout, Scope& layouts, std::string* text) {
-  std::string word = "adc_layout_" + layouts.Unique(layout.name.view());
+void WriteLayout(const artifact::LayoutMeta& layout, Names& names, std::string* text) {
+  std::string word = names.words.Unique("adc_layout_" + HeaderIdentifier(layout.name.view()),
+                                        {"", "_bytes", "_alignment", "_is_defined"});
+  names.layouts.push_back(word);
   *text += "\n/* layout @" + std::string(layout.name.view()) + " */\n";
   *text += "#define " + word + "_bytes " + std::to_string(layout.size) + "\n";
   *text += "#define " + word + "_alignment " + std::to_string(layout.alignment) + "\n";
-  Scope fields;
+  HeaderScope fields;
   for (const artifact::FieldMeta& field : layout.fields) {
-    std::string head = word + "_" + fields.Unique(field.name.view());
+    std::string head = word + "_" + fields.Unique(HeaderIdentifier(field.name.view()));
     *text +=
         "/* " + std::string(field.name.view()) + ": " + ElementText(field.type, field.rows, field.columns);
     for (const artifact::LevelMeta& level : field.levels) {
@@ -98,24 +101,28 @@ void WriteLayout(const artifact::LayoutMeta& layout, Scope& layouts, std::string
       }
     }
   }
+  *text += LayoutStructText(layout, word, names.words);
 }
+
+/// The loader's part of typed calls, where the compiler finds it.
+constexpr const char* kIncludes =
+    "#include <assert.h>\n#include <stddef.h>\n#include <stdint.h>\n"
+    "#ifdef __has_include\n#if __has_include(<adrt/adrt_call.h>)\n#include "
+    "<adrt/adrt_call.h>\n#endif\n#endif\n"
+    "#if defined(__cplusplus) && __cplusplus >= 202002L\n#include <span>\n#endif\n";
 
 }  // namespace
 
-std::string HeaderIdentifier(std::string_view name) {
-  return Identifier(name);
-}
-
 std::string HeaderText(const artifact::Metadata& metadata, std::string_view guard, const KernelText& more) {
-  std::string word = "ADC_" + Identifier(guard) + "_H";
+  std::string word = "ADC_" + HeaderIdentifier(guard) + "_H";
   std::string text = "/* Made by " + std::string(metadata.producer.view()) + ". */\n#ifndef " + word +
-                     "\n#define " + word + "\n\n#include <stdint.h>\n";
-  Scope layouts, kernels;
-  for (const artifact::LayoutMeta& layout : metadata.layouts) WriteLayout(layout, layouts, &text);
+                     "\n#define " + word + "\n\n" + kIncludes;
+  Names names;
+  for (const artifact::LayoutMeta& layout : metadata.layouts) WriteLayout(layout, names, &text);
   std::string entries;
   std::set<std::string> declared;
   for (const artifact::KernelMeta& kernel : metadata.kernels) {
-    WriteKernel(metadata, kernel, kernels, more, &text);
+    WriteKernel(metadata, kernel, names, more, &text);
     for (const artifact::TaskMeta& task : kernel.tasks) {
       for (const artifact::EntryMeta& entry : task.entries) {
         if (metadata.targets[entry.target].kind != "cpu") continue;

@@ -10,14 +10,11 @@
 namespace adc::driver {
 
 /// A header that compiles as C11 and C++: per kernel its name, interface hash and the position of each
-/// parameter; per layout its size, and offset and strides of each field; the entry points, for those who link
-/// the object. `guard` becomes the include guard.
-/// `more` adds to a kernel's part, given the word that its names begin with.
+/// parameter, and where the loader's headers are found its typed call; per layout its size, offset and
+/// strides of each field, and its struct; the entry points, for those who link the object. `guard` becomes
+/// the include guard. `more` adds to a kernel's part, given the word that its names begin with.
 using KernelText = std::function<std::string(const artifact::KernelMeta& kernel, const std::string& word)>;
 std::string HeaderText(const artifact::Metadata& metadata, std::string_view guard,
                        const KernelText& more = {});
-
-/// Letters, digits and underscores, with every other byte as an underscore.
-std::string HeaderIdentifier(std::string_view name);
 
 }  // namespace adc::driver

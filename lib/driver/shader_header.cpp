@@ -5,7 +5,7 @@
 #include "artifact/adstack_layout.h"
 #include "codegen/common/mangle.h"
 #include "codegen/common/shader_layout.h"
-#include "driver/header.h"
+#include "driver/header_names.h"
 #include "ir/module.h"
 
 namespace adc::driver {

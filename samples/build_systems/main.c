@@ -8,18 +8,6 @@
 
 enum { COUNT = 8, STEPS = 3 };
 
-static adrt_arg buffer(const char* name, void* data, uint32_t rank) {
-  adrt_arg arg = {0};
-  arg.struct_size = sizeof arg;
-  arg.name = name;
-  arg.kind = ADRT_PARAM_BUFFER;
-  arg.type = ADRT_TYPE_F32;
-  arg.data = data;
-  arg.rank = rank;
-  arg.extents[0] = rank == 1 ? COUNT : 0;
-  return arg;
-}
-
 int main(int argc, char** argv) {
   static unsigned char bytes[1 << 20];
   FILE* file = argc == 2 ? fopen(argv[1], "rb") : NULL;
@@ -27,16 +15,11 @@ int main(int argc, char** argv) {
   if (file) fclose(file);
 
   float x[COUNT], gradient[COUNT] = {0}, loss = 0, seed = 1;
-  int32_t steps = STEPS;
   for (int i = 0; i < COUNT; ++i) x[i] = 0.2f * (float)i - 0.5f;
-  adrt_arg args[5] = {buffer("x", x, 1),
-                      buffer("loss", &loss, 0),
-                      {0},
-                      buffer("x.adj", gradient, 1),
-                      buffer("loss.adj", &seed, 0)};
-  args[2] = (adrt_arg){
-      .struct_size = sizeof args[2], .name = "n", .kind = ADRT_PARAM_SCALAR, .type = ADRT_TYPE_I32};
-  args[2].data = &steps;
+  const adc_relax_grad_args call = {
+      .x = x, .x_shape = {COUNT}, .loss = &loss, .n = STEPS, .x_adj = gradient, .loss_adj = &seed};
+  adrt_arg args[adc_relax_grad_param_count];
+  adc_relax_grad_bind(&call, args);
 
   adrt_error error = {.struct_size = sizeof error};
   adrt_host host = {.struct_size = sizeof host, .flags = ADRT_HOST_TRUST};
@@ -51,7 +34,8 @@ int main(int argc, char** argv) {
   if (!status)
     status =
         adrt_bundle_find_kernel(bundle, adc_relax_grad_name, adc_relax_grad_interface_hash, &kernel, &error);
-  adrt_plan_desc desc = {.struct_size = sizeof desc, .arg_count = 5, .args = args, .module = module};
+  adrt_plan_desc desc = {
+      .struct_size = sizeof desc, .arg_count = adc_relax_grad_param_count, .args = args, .module = module};
   if (!status) status = adrt_plan(kernel, &desc, &plan, &error);
   if (!status) status = adrt_run(plan, NULL, &error);
   if (status) {

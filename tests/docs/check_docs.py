@@ -9,7 +9,7 @@ Each page has a folder of its own, with the samples in it. In a block between ``
   end), numbers may differ in their last digits (not those with commas, 1,000), and tiny ones, which are errors of
   rounding, altogether;
 - a command for a device that this machine has not is left out (adc's exit code 5);
-- a block marked `c` is compiled and run with a bundle of samples/relax.ir, in a program that fills in its arguments.
+- a block marked `c` is compiled and run with a bundle of samples/relax.ir, in a program that has its arguments and its header.
 """
 
 import argparse
@@ -28,6 +28,8 @@ PROGRAM = r"""
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "relax.h"
+
 int main(int argc, char** argv) {
   static char bytes[1 << 20];
   FILE* file = fopen(argv[argc - 1], "rb");
@@ -39,17 +41,7 @@ int main(int argc, char** argv) {
   const adrt_kernel* kernel = NULL;
   adrt_launch_plan* plan = NULL;
   float x[2] = {0.25f, 0.5f}, gradient[2] = {0, 0}, loss = 0, seed = 1;
-  int n = 1;
-  adrt_arg args[5] = {{.name = "x", .data = x, .rank = 1, .extents = {2}},
-                      {.name = "loss", .data = &loss},
-                      {.name = "n", .data = &n},
-                      {.name = "x.adj", .data = gradient, .rank = 1, .extents = {2}},
-                      {.name = "loss.adj", .data = &seed}};
-  for (int i = 0; i < 5; ++i) {
-    args[i].struct_size = sizeof args[i];
-    args[i].kind = i == 2 ? ADRT_PARAM_SCALAR : ADRT_PARAM_BUFFER;
-    args[i].type = i == 2 ? ADRT_TYPE_I32 : ADRT_TYPE_F32;
-  }
+  int n = 1, count = 2;
 %s
   if (error.status != ADRT_OK) printf("%%s\n", error.text);
   return fabsf(gradient[0] - cosf(x[0])) < 1e-6f && fabsf(gradient[1] - cosf(x[1])) < 1e-6f ? 0 : 1;
@@ -163,21 +155,16 @@ def check_page(page, options, folder):
 
 def check_program(snippet, where, options, folder):
     source = folder / "program.c"
-    needs_desc = "&desc" in snippet
-    prologue = ("  adrt_plan_desc desc = {.struct_size = sizeof desc, .arg_count = 5, .args = args};\n"
-                if needs_desc else "")
-    # A description that is given from outside names the module, which the snippet makes.
-    if needs_desc:
-        snippet = snippet.replace("adrt_plan(", "desc.module = module; adrt_plan(")
-    source.write_text(PROGRAM % (prologue + snippet), encoding="utf-8")
+    source.write_text(PROGRAM % snippet, encoding="utf-8")
+    bundle = folder / "program.adcb"
+    subprocess.run([options.adc, "--target=cpu", options.root / "samples/relax.ir", "-o", bundle,
+                    f"--header={folder / 'relax.h'}"], check=True)
     program = folder / "program"
     made = subprocess.run([options.cc, "-std=c11", "-I", str(options.root / "runtime-loader/include"), str(source),
                            *map(str, options.libraries), "-lzstd", "-lpthread", "-lm", "-o", str(program)],
                           text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     if made.returncode != 0:
         return [f"{where}: does not compile:\n{made.stdout}"]
-    bundle = folder / "program.adcb"
-    subprocess.run([options.adc, "--target=cpu", options.root / "samples/relax.ir", "-o", bundle], check=True)
     ran = subprocess.run([program, bundle], text=True, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return [] if ran.returncode == 0 else [f"{where}: its gradient is wrong: {ran.stdout}"]
 

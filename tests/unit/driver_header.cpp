@@ -36,7 +36,8 @@ TEST_CASE("a header gives each given parameter its position and leaves scratch o
   CHECK(text.find("adc_k_grad_param_x = 0,") != std::string::npos);
   CHECK(text.find("adc_k_grad_param_x_adj = 1,") != std::string::npos);
   CHECK(text.find("adc_k_grad_param_count = 2") != std::string::npos);
-  CHECK(text.find("scratch") == std::string::npos);
+  CHECK(text.find("param_scratch") == std::string::npos);
+  CHECK(text.find("args->scratch") == std::string::npos);
 }
 
 TEST_CASE("names that become one word in C stay apart") {

@@ -49,28 +49,14 @@ static void check(adrt_status status, const char* what) {
 enum { COUNT = 8 };
 static float x[COUNT], x_adjoint[COUNT], energy, energy_adjoint = 1, k = 2;
 
-static adrt_arg argument(const char* name, uint32_t kind, void* data) {
-  adrt_arg arg = {0};
-  arg.struct_size = sizeof arg;
-  arg.name = name;
-  arg.kind = kind;
-  arg.type = ADRT_TYPE_F32;
-  arg.data = data;
-  return arg;
-}
-
-static void run(adrt_bundle* bundle, adrt_module* module, const char* name, uint64_t interface_hash) {
-  adrt_arg args[5] = {argument("x", ADRT_PARAM_BUFFER, x), argument("energy", ADRT_PARAM_BUFFER, &energy),
-                      argument("k", ADRT_PARAM_SCALAR, &k), argument("x.adj", ADRT_PARAM_BUFFER, x_adjoint),
-                      argument("energy.adj", ADRT_PARAM_BUFFER, &energy_adjoint)};
-  args[0].rank = args[3].rank = 1;
-  args[0].extents[0] = args[3].extents[0] = COUNT;
+static void run(adrt_bundle* bundle, adrt_module* module, const char* name, uint64_t interface_hash,
+                const adrt_arg* args, uint32_t arg_count) {
   const adrt_kernel* kernel = NULL;
   adrt_launch_plan* plan = NULL;
   adrt_plan_desc desc = {0};
   desc.struct_size = sizeof desc;
   desc.args = args;
-  desc.arg_count = interface_hash == adc_@name@_interface_hash ? 3 : 5;
+  desc.arg_count = arg_count;
   desc.module = module;
   check(adrt_bundle_find_kernel(bundle, name, interface_hash, &kernel, &error), name);
   check(adrt_plan(kernel, &desc, &plan, &error), name);
@@ -91,8 +77,15 @@ int main(void) {
   check(adrt_module_load(device, bundle, &module, &error), "load");
 
   for (int i = 0; i < COUNT; ++i) x[i] = 1.1f * (float)i;
-  run(bundle, module, adc_@name@_name, adc_@name@_interface_hash);
-  run(bundle, module, adc_@name@_grad_name, adc_@name@_grad_interface_hash);
+  adc_@name@_args forward = {.x = x, .x_shape = {COUNT}, .energy = &energy, .k = k};
+  adrt_arg args[adc_@name@_param_count];
+  adc_@name@_bind(&forward, args);
+  run(bundle, module, adc_@name@_name, adc_@name@_interface_hash, args, adc_@name@_param_count);
+  adc_@name@_grad_args gradient = {
+      .x = x, .x_shape = {COUNT}, .energy = &energy, .k = k, .x_adj = x_adjoint, .energy_adj = &energy_adjoint};
+  adrt_arg grad_args[adc_@name@_grad_param_count];
+  adc_@name@_grad_bind(&gradient, grad_args);
+  run(bundle, module, adc_@name@_grad_name, adc_@name@_grad_interface_hash, grad_args, adc_@name@_grad_param_count);
 
   double worst = 0;
   for (int i = 0; i < COUNT; ++i) {
