@@ -20,6 +20,8 @@ import shutil
 import subprocess
 import sys
 
+# Pages whose commands need what is installed: tests/install/check_install.py runs them.
+ON_WHAT_IS_INSTALLED = {"first-gradient.md"}
 NUMBER = re.compile(r"[-+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
 
 PROGRAM = r"""
@@ -178,7 +180,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     options = parser.parse_args()
     pages = [options.root / "README.md", options.root / "runtime-loader/README.md",
-             *sorted((options.root / "docs").rglob("*.md"))]
+             *(page for page in sorted((options.root / "docs").rglob("*.md")) if page.name not in ON_WHAT_IS_INSTALLED)]
     wrong, count = [], 0
     for page in pages:
         found, ran = check_page(page, options, options.work / page.relative_to(options.root).with_suffix(""))

@@ -228,6 +228,19 @@ def check_new(options, prefix):
         expect("energy 0.0700" in said and "error of the gradient" in said, f"{name}: {said}")
 
 
+def check_pages(options, prefix):
+    """The pages for newcomers, typed as they are."""
+    sys.path.insert(0, str(HERE.parent / "docs"))
+    import check_docs  # pylint: disable=import-outside-toplevel
+    os.environ["CMAKE_PREFIX_PATH"] = str(prefix)
+    root = HERE.parent.parent
+    page_options = argparse.Namespace(adc=prefix / "bin/adc", cc=options.cc, libraries=[], root=root)
+    for name in sorted(check_docs.ON_WHAT_IS_INSTALLED):
+        wrong, count = check_docs.check_page(root / "docs" / name, page_options, options.work / "pages")
+        expect(count > 0 and not wrong, "\n\n".join(wrong))
+        print(f"docs/{name}: {count} commands")
+
+
 def check_shared(prefix):
     """The shared loader: its soname, the names that it exports, no C++ runtime."""
     library = next(prefix.rglob("libadrt.so.0"))
@@ -265,6 +278,7 @@ def main():
     check_build_systems(options, prefix)
     check_bazel(options, prefix)
     check_new(options, prefix)
+    check_pages(options, prefix)
     shutil.rmtree(options.work)
     return 0
 
