@@ -492,30 +492,32 @@ class Jax(unittest.TestCase):
         from jax import ffi
 
         adrt.jax._register()
-        name = self.kernels["scale"]._xla_name()
+        name = self.kernels["scale"]._xla_name(True)
         x, two = jnp.zeros(3), np.frombuffer(np.float64(2).tobytes(), "uint8")
-        good = {"kernel": name, "places": np.array([0, -1, -3, -1, -1, 0], "int32")}  # x, s, y
+        good = {"kernel": name, "places": np.array([0, -1, -2, -1, -1, 0], "int32"), "numbers": two}  # x, s, y
 
         def run(*operands, dtype="float64", **attributes):
             attributes = {key: value for key, value in {**good, **attributes}.items() if value is not None}
             return ffi.ffi_call("adrt.kernel", jax.ShapeDtypeStruct((3,), dtype))(*operands, **attributes)
 
-        np.testing.assert_array_equal(run(x, two), np.zeros(3))
+        np.testing.assert_array_equal(run(x), np.zeros(3))
         for words, operands, changes in (
-                ("has not loaded", (x, two), {"kernel": "00:scale:0:0"}),
-                ("'kernel' and 'places'", (x, two), {"kernel": None}),
-                ("'kernel' and 'places'", (x, two), {"places": np.array([0.5])}),
-                ("has no place for it", (x, two), {"places": np.array([0, -1], "int32")}),
-                ("does not give it", (x, two), {"places": np.array([-1, -1, -3, -1, -1, 0], "int32")}),
-                ("no such buffer", (x, two), {"places": np.array([7, -1, -3, -1, -1, 0], "int32")}),
-                ("no result for it", (x, two), {"places": np.array([0, -1, -3, -1, 0, -1], "int32")}),
-                ("one too many", (x, two), {"places": np.array([0, 0, -3, -1, -1, 0], "int32")}),
-                ("another shape than buffer<f64, 1>", (jnp.zeros((3, 1)), two), {}),
-                ("another type than buffer<f64, 1>", (jnp.zeros(3, "float32"), two), {}),
-                ("another type than buffer<f64, 1>", (x, two), {"dtype": "float32"}),
-                ("another shape than the argument", (jnp.zeros(4), two),
-                 {"places": np.array([0, -1, -3, -1, 0, 0], "int32")}),
-                ("other bytes", (x, two[:4]), {})):
+                ("has not loaded", (x,), {"kernel": "00:scale:0:0"}),
+                ("'kernel' and 'places'", (x,), {"kernel": None}),
+                ("'kernel' and 'places'", (x,), {"places": np.array([0.5])}),
+                ("has no place for it", (x,), {"places": np.array([0, -1], "int32")}),
+                ("does not give it", (x,), {"places": np.array([-1, -1, -2, -1, -1, 0], "int32")}),
+                ("no such buffer", (x,), {"places": np.array([7, -1, -2, -1, -1, 0], "int32")}),
+                ("no result for it", (x,), {"places": np.array([0, -1, -2, -1, 0, -1], "int32")}),
+                ("one too many", (x,), {"places": np.array([0, 0, -2, -1, -1, 0], "int32")}),
+                ("another shape than buffer<f64, 1>", (jnp.zeros((3, 1)),), {}),
+                ("another type than buffer<f64, 1>", (jnp.zeros(3, "float32"),), {}),
+                ("another type than buffer<f64, 1>", (x,), {"dtype": "float32"}),
+                ("another shape than the argument", (jnp.zeros(4),),
+                 {"places": np.array([0, -1, -2, -1, 0, 0], "int32")}),
+                ("other bytes", (x,), {"numbers": two[:4]}),
+                ("other bytes", (x,), {"numbers": None}),
+                ("other bytes", (x,), {"places": np.array([0, -1, -3, -1, -1, 0], "int32")})):
             with self.subTest(words), self.assertRaisesRegex(Exception, words):
                 jax.block_until_ready(run(*operands, **changes))
 
@@ -529,7 +531,13 @@ class Jax(unittest.TestCase):
                 "Metadata": ("Metadata", "struct_size api_version:version traits"),
                 "Metadata_Extension": ("MetadataExtension", "extension_base:base metadata"),
                 "Error_Create_Args": ("ErrorArgs", "struct_size extension_start:extensions message errc:code"),
-                "Api": ("Api", "struct_size extension_start:extensions api_version:version XLA_FFI_Error_Create:create_error"),
+                "Stream_Get_Args": ("StreamArgs", "struct_size extension_start:extensions ctx:context stream"),
+                "DeviceMemory_Allocate_Args": ("MemoryArgs", "struct_size extension_start:extensions ctx:context size:bytes "
+                                                             "alignment data"),
+                "DeviceMemory_Free_Args": ("FreeArgs", "struct_size extension_start:extensions ctx:context size:bytes data"),
+                "Api": ("Api", "struct_size extension_start:extensions api_version:version XLA_FFI_Error_Create:create_error "
+                               "XLA_FFI_Stream_Get:get_stream XLA_FFI_DeviceMemory_Allocate:allocate "
+                               "XLA_FFI_DeviceMemory_Free:free"),
                 "Buffer": ("Buffer", "struct_size extension_start:extensions dtype:type data rank dims:extents"),
                 "Args": ("Buffers", "struct_size extension_start:extensions size:count types:kinds args:items"),
                 "Rets": ("Buffers", "struct_size extension_start:extensions size:count types:kinds rets:items"),

@@ -133,6 +133,17 @@ class Scenes(unittest.TestCase):
         self.assertEqual(lines[:-1], self.lines[:-1])
         self.check_same(path)
 
+    def check_blocks(self, *words, environment=None, module=()):
+        """Scenes that are added up in blocks: the same bits as of one process."""
+        many = ("--scenes=2048", "--steps=2")
+        alone, path = self.checkpoint("alone"), self.checkpoint("many")
+        self.ended(start(*many, f"--checkpoint={alone}"))
+        self.ended(start(*many, *words, f"--checkpoint={path}", environment=environment, module=module))
+        self.assertEqual(path.read_bytes(), alone.read_bytes())
+
+    def test_blocks(self):
+        self.check_blocks("--workers=4")
+
     def test_killed(self):
         path = self.checkpoint("killed")
         process = start("--workers=2", f"--checkpoint={path}", "--steps=100000")
@@ -223,6 +234,8 @@ class Scenes(unittest.TestCase):
         self.assertIn(": 4 workers on ", lines[-1])
         self.assertEqual(sum("step 1:" in line for line in lines), 1)
         self.check_same(path)
+        self.check_blocks("--by=torch", module=("-m", "torch.distributed.run", "--nproc_per_node=2", f"--master_port={port()}",
+                                                "--redirects=0:1", "--tee=0:1"))
         self.check_page("torch", ENVIRONMENT, 2)
 
     def test_jax(self):
@@ -249,6 +262,7 @@ class Scenes(unittest.TestCase):
         first = next(line for line in lines if line.startswith("step "))
         self.assertGreater(int(first[5:].split(":")[0]), reached)
         self.check_same(path)
+        self.check_blocks("--by=jax", environment=environment_of_jax(4))
         self.check_page("jax", environment_of_jax(1), 2)
 
     def skip_loudly(self, library, what):

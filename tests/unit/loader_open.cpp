@@ -113,6 +113,7 @@ TEST_CASE("kernels are found by exact name and interface", "[loader]") {
   adrt_kernel_report report = {};
   report.struct_size = sizeof report;
   REQUIRE(adrt_kernel_info(kernel, &report, &error) == ADRT_OK);
+  CHECK(report.checks == 0);
   const adrt_kernel* again = nullptr;
   CHECK(adrt_bundle_find_kernel(session.bundle, "tape", report.interface_hash, &again, &error) == ADRT_OK);
   CHECK(again == kernel);
@@ -124,6 +125,8 @@ TEST_CASE("kernels are found by exact name and interface", "[loader]") {
   CHECK(error.Says("'tap'"));
   CHECK(adrt_bundle_find_kernel(session.bundle, nullptr, 0, &again, &error) == ADRT_ERROR_ARGUMENT);
   CHECK(again == nullptr);
+  REQUIRE(adrt_kernel_info(session.Kernel("check"), &report, &error) == ADRT_OK);
+  CHECK(report.checks == 4);
 }
 
 TEST_CASE("bytes that are no bundle are refused with their code", "[loader]") {

@@ -3,9 +3,10 @@
     relax = adrt.jax.function(bundle["relax"])
     jax.grad(lambda x: relax(x=x, n=4).loss)(x)
 
-On the CPU the compiled program calls the kernel itself (jax.ffi), in JAX's own memory and without Python. Elsewhere it calls
-back to the host (jax.pure_callback), to which JAX copies the arrays, and the kernel runs there: programs for other devices,
-versions of JAX before 0.5, kernels that have saved values, and kernel.on(heap=...).
+On the CPU and on CUDA the compiled program calls the kernel itself (jax.ffi), in JAX's own memory, on CUDA in its stream, and
+without Python. Elsewhere it calls back to the host (jax.pure_callback), to which JAX copies the arrays, and the kernel runs
+there: programs for other devices or for one that the bundle has no code for, versions of JAX before 0.5, kernels that have saved
+values, and kernel.on(heap=...).
 """
 
 import collections
@@ -20,7 +21,7 @@ try:
 except ImportError:
     ffi = None
 
-from ._adrt import _xla_handler
+from ._adrt import _xla_handlers
 from ._functional import Functional
 
 __all__ = ["function"]
@@ -121,7 +122,8 @@ def _vary(values, axes):
 
 @functools.cache
 def _register():
-    ffi.register_ffi_target("adrt.kernel", _xla_handler(), platform="cpu")
+    for handler, platform in zip(_xla_handlers(), ("cpu", "CUDA")):
+        ffi.register_ffi_target("adrt.kernel", handler, platform=platform)
 
 
 def _operand(param, value):
@@ -136,7 +138,7 @@ def _operand(param, value):
 
 def _by_handler(kernel, name, arrays, numbers, shapes):
     """What _launch does, by XLA's handler (python/adrt/src/xla_call.cpp, which says what `places` are)."""
-    operands, places, aliases, results = [], [], {}, list(shapes)
+    operands, places, known, aliases, results = [], [], b"", {}, list(shapes)
     for param in kernel.params:
         place, result = -1, results.index(param.name) if param.name in shapes else -1
         if param.name in arrays:
@@ -145,12 +147,18 @@ def _by_handler(kernel, name, arrays, numbers, shapes):
             if result >= 0:
                 aliases[place] = result
         elif param.name in numbers:
-            place = -2 - len(operands)
-            operands.append(np.frombuffer(kernel._number(param.name, numbers[param.name]), np.uint8))
+            number = kernel._number(param.name, numbers[param.name])
+            if param.kind == "scalar":
+                place = -2 - len(known)
+                known += number
+            else:
+                place = -2 - len(operands)
+                operands.append(np.frombuffer(number, np.uint8))
         places += place, result
     _register()
     run = ffi.ffi_call("adrt.kernel", tuple(shapes.values()), vmap_method="sequential", input_output_aliases=aliases)
-    made = run(*_vary(operands, _axes(arrays.values())), kernel=name, places=np.array(places, np.int32))
+    made = run(*_vary(operands, _axes(arrays.values())), kernel=name, places=np.array(places, np.int32),
+               numbers=np.frombuffer(known, np.uint8))
     return tuple(array.astype(jax.dtypes.canonicalize_dtype(array.dtype)) for array in made)
 
 
@@ -227,7 +235,8 @@ def _launch_once(kernel, given, shapes):
     axes = _axes(arrays.values())
     arrays = dict(zip(arrays, _vary(arrays.values(), axes)))
     saves = any(param.role == "saved" for param in kernel.params)
-    name = kernel._xla_name() if ffi and not saves else None
+    others = _other_platforms()
+    name = kernel._xla_name(not others) if ffi and not saves else None
 
     def by_handler(*values):
         return _by_handler(kernel, name, dict(zip(arrays, values)), numbers, shapes)
@@ -237,8 +246,10 @@ def _launch_once(kernel, given, shapes):
 
     if name is None:
         results = by_callback(*arrays.values())
-    elif _other_platforms():
-        results = jax.lax.platform_dependent(*arrays.values(), cpu=by_handler, default=by_callback)
+    elif others:
+        targets = {target.split(":")[0] for target in kernel.bundle.targets}
+        by_platform = {platform: by_handler for platform in ("cpu", "cuda") if platform in targets}
+        results = jax.lax.platform_dependent(*arrays.values(), **by_platform, default=by_callback)
     else:
         results = by_handler(*arrays.values())
     return dict(zip(shapes, _vary(results, axes)))

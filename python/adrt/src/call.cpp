@@ -1,8 +1,5 @@
 #include "call.h"
 
-#include <adrt/adrt_cuda.h>
-#include <adrt/adrt_hip.h>
-
 #include <algorithm>
 
 #include "bundle_state.h"
@@ -322,8 +319,7 @@ bool Call::TakeHeap(adrt_launch_plan* plan, adrt_run_desc* desc) {
   return true;
 }
 
-// Into the caller's stream, without waiting. The launches of one plan in a stream share a status block, of
-// which the first report stands until Kernel.check reads it.
+// Into the caller's stream, without waiting. Kernel.check reads what it reports.
 bool Call::Record(adrt_python::Launch* launch) {
   auto desc = Sized<adrt_run_desc>();
   auto error = Sized<adrt_error>();
@@ -335,21 +331,12 @@ bool Call::Record(adrt_python::Launch* launch) {
                  ": buffers decide how much memory '" + std::string(kernel_.report().name) +
                      "' takes, and a launch in a stream does not wait for them: call the kernel without one");
   }
-  if (status == ADRT_OK && !launch->status) {
-    status = adrt_memory_create(launch->device->handle, ADRT_STATUS_BYTES, &launch->status, &error);
-  }
   if (status == ADRT_OK && !options_.heap) status = launch->Reserve(report.heap_bytes, &error);
   if (status != ADRT_OK) return RaiseOfLoader(error);
   if (options_.heap && !TakeHeap(launch->plan, &desc)) return false;
   void* heap = options_.heap ? desc.memory : launch->heap_memory();
   uint64_t bytes = options_.heap ? desc.memory_size : launch->heap_bytes();
-  auto record = place_.kind == DeviceKind::kHip ? adrt_record_hip : adrt_record_cuda;
-  status = adrt_plan_chain_status(launch->plan, launch->is_recorded ? 1 : 0, &error);
-  if (status == ADRT_OK) {
-    status =
-        record(launch->plan, options_.stream_handle(), heap, bytes, adrt_memory_data(launch->status), &error);
-  }
-  launch->is_recorded |= status == ADRT_OK;
+  status = launch->Record(options_.stream_handle(), heap, bytes, &error);
   return status == ADRT_OK || RaiseOfLoader(error);
 }
 

@@ -37,4 +37,47 @@ bool SynchronizeCuda(uint64_t stream) {
   return wait && wait(stream) == 0;
 }
 
+CudaStream::CudaStream(void* stream) : stream_(stream) {
+  using ContextOf = int (*)(void* stream, void** context);
+  using Push = int (*)(void* context);
+  using DeviceOf = int (*)(int* device);
+  static auto context_of = reinterpret_cast<ContextOf>(Find("cuStreamGetCtx"));
+  static auto push = reinterpret_cast<Push>(Find("cuCtxPushCurrent_v2"));
+  static auto device_of = reinterpret_cast<DeviceOf>(Find("cuCtxGetDevice"));
+  void* context = nullptr;
+  entered_ = context_of && push && context_of(stream, &context) == 0 && push(context) == 0;
+  int device = -1;
+  if (entered_ && device_of && device_of(&device) == 0) device_ = device;
+}
+
+CudaStream::~CudaStream() {
+  using Pop = int (*)(void** context);
+  static auto pop = reinterpret_cast<Pop>(Find("cuCtxPopCurrent_v2"));
+  void* context = nullptr;
+  if (entered_ && pop) pop(&context);
+}
+
+bool CudaStream::Clear(void* to, size_t bytes) {
+  using Set = int (*)(uint64_t to, unsigned char value, size_t bytes, void* stream);
+  static auto set = reinterpret_cast<Set>(Find("cuMemsetD8Async"));
+  return set && set(reinterpret_cast<uintptr_t>(to), 0, bytes, stream_) == 0;
+}
+
+bool CudaStream::Copy(void* to, const void* from, size_t bytes) {
+  using CopyAsync = int (*)(uint64_t to, uint64_t from, size_t bytes, void* stream);
+  static auto copy = reinterpret_cast<CopyAsync>(Find("cuMemcpyDtoDAsync_v2"));
+  return copy &&
+         copy(reinterpret_cast<uintptr_t>(to), reinterpret_cast<uintptr_t>(from), bytes, stream_) == 0;
+}
+
+bool CudaStream::Read(void* to, const void* from, size_t bytes) {
+  using ReadAsync = int (*)(void* to, uint64_t from, size_t bytes, void* stream);
+  static auto read = reinterpret_cast<ReadAsync>(Find("cuMemcpyDtoHAsync_v2"));
+  return read && read(to, reinterpret_cast<uintptr_t>(from), bytes, stream_) == 0 && Wait();
+}
+
+bool CudaStream::Wait() {
+  return SynchronizeCuda(reinterpret_cast<uintptr_t>(stream_));
+}
+
 }  // namespace adrt_python

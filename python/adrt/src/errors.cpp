@@ -169,6 +169,10 @@ Failed RaiseArgumentText(const std::string& kernel, const std::string& parameter
   return Throw(MakeArgumentError(kernel, parameter, given, wanted));
 }
 
+std::string TakeErrorText() {
+  return TextOf(TakeException().get());
+}
+
 std::string Describe(PyObject* object) {
   if (PyLong_Check(object) || PyFloat_Check(object) || object == Py_None) return TextOf(object);
   Ref type(PyObject_GetAttrString(object, "dtype")), shape(PyObject_GetAttrString(object, "shape"));

@@ -37,6 +37,9 @@ Failed RaiseArgument(const std::string& kernel, const std::string& parameter, Py
 Failed RaiseArgumentText(const std::string& kernel, const std::string& parameter, const std::string& given,
                          const std::string& wanted);
 
+/// The text of the exception under way, which ends here.
+std::string TakeErrorText();
+
 /// What an object is, for messages: "float64 of shape (3,)", "str".
 std::string Describe(PyObject* object);
 

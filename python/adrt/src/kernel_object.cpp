@@ -200,8 +200,10 @@ PyObject* Size(PyObject* self, PyObject* args, PyObject* keywords) {
   return SizeOf(*Of(self)->state, Of(self)->options, keywords);
 }
 
-PyObject* XlaName(PyObject* self, PyObject*) {
-  return NameForXla(Of(self)->bundle, *Of(self)->state, Of(self)->options);
+PyObject* XlaName(PyObject* self, PyObject* args) {
+  int on_cpu = 0;
+  if (!PyArg_ParseTuple(args, "p:_xla_name", &on_cpu)) return nullptr;
+  return NameForXla(Of(self)->bundle, *Of(self)->state, Of(self)->options, on_cpu != 0);
 }
 
 PyObject* Number(PyObject* self, PyObject* args) {
@@ -252,8 +254,9 @@ call. threads, budget and target ('cuda:sm_80') choose for whom, where the kerne
 names. Returns adrt.Size. ArgumentError where a shape or a number is missing.)";
 
 constexpr char kXlaNameDoc[] =
-    "The name by which XLA's handler finds this kernel with its options, a str; None where a launch needs "
-    "Python.";
+    "_xla_name(on_cpu): the name by which XLA's handlers find this kernel with its options, a str; None "
+    "where "
+    "a launch needs Python. on_cpu: its code for the CPU is loaded now.";
 
 constexpr char kNumberDoc[] =
     "The bytes of a number, or of a sequence of numbers, for the parameter of that name: _number('n', 3).";
@@ -261,7 +264,7 @@ constexpr char kNumberDoc[] =
 PyMethodDef methods[] = {{"on", WithKeywords(On), METH_VARARGS | METH_KEYWORDS, kOnDoc},
                          {"check", Check, METH_NOARGS, kCheckDoc},
                          {"size", WithKeywords(Size), METH_VARARGS | METH_KEYWORDS, kSizeDoc},
-                         {"_xla_name", XlaName, METH_NOARGS, kXlaNameDoc},
+                         {"_xla_name", XlaName, METH_VARARGS, kXlaNameDoc},
                          {"_number", Number, METH_VARARGS, kNumberDoc},
                          {nullptr, nullptr, 0, nullptr}};
 

@@ -1,5 +1,8 @@
 #include "kernel_state.h"
 
+#include <adrt/adrt_cuda.h>
+#include <adrt/adrt_hip.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -31,6 +34,24 @@ adrt_status Launch::Reserve(uint64_t bytes, adrt_error* error) {
   adrt_status made = adrt_memory_create(device->handle, std::max(bytes, 2 * heap_bytes()), &memory, error);
   if (made == ADRT_OK) memories.push_back(memory);
   return made;
+}
+
+adrt_status Launch::Record(void* into, void* memory, uint64_t bytes, adrt_error* error) {
+  adrt_status done = ADRT_OK;
+  if (!status) done = adrt_memory_create(device->handle, ADRT_STATUS_BYTES, &status, error);
+  if (done == ADRT_OK) done = adrt_plan_chain_status(plan, is_recorded ? 1 : 0, error);
+  if (done != ADRT_OK) return done;
+  auto record = device->place.kind == DeviceKind::kHip ? adrt_record_hip : adrt_record_cuda;
+  done = record(plan, into, memory, bytes, adrt_memory_data(status), error);
+  is_recorded |= done == ADRT_OK;
+  return done;
+}
+
+adrt_status Launch::ReadStatus(adrt_error* error) {
+  is_recorded = false;
+  uint32_t words[ADRT_STATUS_BYTES / 4];
+  adrt_status read = adrt_memory_read(status, 0, words, sizeof words, error);
+  return read == ADRT_OK ? adrt_status_read(plan, words, error) : read;
 }
 
 adrt_status Launch::Prepare(const adrt_kernel* kernel, adrt_module* module, const std::vector<adrt_arg>& args,
@@ -113,10 +134,7 @@ adrt_status KernelState::ReadStatus(uint64_t stream, adrt_error* error) {
   std::lock_guard lock(idle_lock_);
   for (const std::unique_ptr<Launch>& launch : idle_) {
     if (!launch->has_stream || launch->stream != stream || !launch->is_recorded) continue;
-    launch->is_recorded = false;
-    uint32_t words[ADRT_STATUS_BYTES / 4];
-    adrt_status read = adrt_memory_read(launch->status, 0, words, sizeof words, error);
-    if (read == ADRT_OK) read = adrt_status_read(launch->plan, words, error);
+    adrt_status read = launch->ReadStatus(error);
     if (read != ADRT_OK) return read;
   }
   return ADRT_OK;

@@ -38,6 +38,11 @@ struct Launch {
   /// launches.
   adrt_status Prepare(const adrt_kernel* kernel, adrt_module* module, const std::vector<adrt_arg>& args,
                       adrt_error* error);
+  /// Into a stream of CUDA or HIP, without waiting, with `bytes` of memory as the heap. The launches of one
+  /// plan in a stream share a status block, of which the first report stands until it is read.
+  adrt_status Record(void* into, void* memory, uint64_t bytes, adrt_error* error);
+  /// What the launches have reported that were recorded since the last time. The stream is idle.
+  adrt_status ReadStatus(adrt_error* error);
   /// Memory of the device of at least so many bytes. What is smaller stays, as launches may be under way in
   /// it.
   adrt_status Reserve(uint64_t bytes, adrt_error* error);

@@ -33,8 +33,8 @@ PyMethodDef functions[] = {
     {"load", WithKeywords(Load), METH_VARARGS | METH_KEYWORDS, kLoadDoc},
     {"devices", ListDevices, METH_NOARGS, kDevicesDoc},
     {"_forget_devices", Forget, METH_NOARGS, "Opens devices anew at their next use: in a child of fork."},
-    {"_xla_handler", XlaHandler, METH_NOARGS,
-     "The handler of XLA's foreign function interface that runs kernels on the CPU, as a capsule."},
+    {"_xla_handlers", XlaHandlers, METH_NOARGS,
+     "The handlers of XLA's foreign function interface that run kernels, as capsules: on the CPU, on CUDA."},
     {nullptr, nullptr, 0, nullptr}};
 
 PyModuleDef definition = {PyModuleDef_HEAD_INIT,

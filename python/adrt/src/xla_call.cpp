@@ -3,30 +3,41 @@
 #include <algorithm>
 #include <cstring>
 #include <map>
+#include <optional>
 #include <shared_mutex>
 #include <string_view>
 
 #include "bundle_state.h"
+#include "cuda_driver.h"
 #include "xla_ffi.h"
 
-// Calls of kernels by programs that JAX has compiled, on the CPU, without Python: XLA calls Handle from
-// threads of its own, which do not hold Python's lock, several of them at once.
+// Calls of kernels by programs that JAX has compiled, on the CPU and on CUDA, without Python: XLA calls the
+// handlers from threads of its own, which do not hold Python's lock, several of them at once.
 //
-// A call has two attributes. "kernel" is what NameForXla gave: the hash of the bundle's content, the kernel's
-// name and its options. So a program that JAX loads from a cache in another process runs the same code or is
-// refused. "places" has two numbers for each parameter that callers see: the index of the argument that gives
-// it and that of the result that it is, or -1. -2 - index stands for an argument that has the bytes of the
-// number. What is argument and result starts as a copy of the argument, which XLA may have made by giving
-// both the same memory; a result without an argument starts as zeros.
+// A call has three attributes. "kernel" is what NameForXla gave: the hash of the bundle's content, the
+// kernel's name and its options. So a program that JAX loads from a cache in another process runs the same
+// code or is refused. "places" has two numbers for each parameter that callers see: the index of the argument
+// that gives it and that of the result that it is, or -1. "numbers" holds the bytes of scalars that the
+// program knows: for such a parameter, -2 - offset stands in the place of the argument. For a buffer of one
+// element -2 - index stands for an argument that has the bytes of the number. What is argument and result
+// starts as a copy of the argument, which XLA may have made by giving both the same memory; a result without
+// an argument starts as zeros.
+//
+// On CUDA a launch is recorded into XLA's stream, with a heap of XLA's memory, and is not waited for, unless
+// numbers or sizes are read from the device, or the kernel has checks, which are reported.
 
 namespace adrt_python {
 namespace {
 
+struct Code {
+  Device* device;
+  adrt_module* module;
+};
+
 struct XlaKernel {
   KernelState* kernel;
   Options options;
-  Device* device;
-  adrt_module* module;
+  std::vector<Code> loaded;  // a device each
 };
 
 // Held for as long as the process runs.
@@ -84,7 +95,7 @@ bool Convert(uint32_t from, const unsigned char* source, uint32_t to, unsigned c
 
 class XlaCall {
  public:
-  explicit XlaCall(const xla::CallFrame& frame) : frame_(frame) {}
+  XlaCall(const xla::CallFrame& frame, DeviceKind kind) : frame_(frame), kind_(kind) {}
 
   /// False: Error() says why.
   bool Run();
@@ -94,7 +105,10 @@ class XlaCall {
   bool Fail(xla::Code code, std::string text);
   bool Wrong(const Parameter& param, const std::string& text);
   bool CheckSizes();
+  bool EnterStream();
   bool ReadAttributes();
+  bool FindCode();
+  bool LoadCode(const Place& place);
   bool Bind();
   bool BindBuffer(const Parameter& param, int32_t argument, int32_t result, adrt_arg* arg);
   bool BindScalar(const Parameter& param, int32_t argument, adrt_arg* arg);
@@ -102,15 +116,29 @@ class XlaCall {
                  uint64_t* bytes);
   bool Take(const Parameter& param, const xla::Buffers& all, int32_t index, const xla::Buffer** buffer);
   bool TakeBytes(const Parameter& param, int32_t argument, void** data);
+  bool TakeNumber(const Parameter& param, int32_t argument, unsigned char* numbers);
+  bool ReadScalar(const xla::Buffer& given, uint32_t bytes, const unsigned char** from);
+  bool StartResult(const void* given, void* result, uint64_t bytes);
   bool CheckShape(const Parameter& param, const xla::Buffer& buffer);
   bool Launch();
+  adrt_status Run(adrt_python::Launch* launch, adrt_error* error);
+  adrt_status Record(adrt_python::Launch* launch, const adrt_plan_report& report, adrt_error* error);
+  bool FailOfCuda() {
+    return Fail(xla::Code::kInternal, "CUDA's driver refuses the call's stream or memory");
+  }
 
   const xla::CallFrame& frame_;
-  const XlaKernel* known_ = nullptr;
+  DeviceKind kind_;
+  std::optional<CudaStream> stream_;  // on CUDA
+  XlaKernel* known_ = nullptr;
+  Code on_ = {};
   const int32_t* places_ = nullptr;
   size_t place_count_ = 0;
+  const xla::Array* given_numbers_ = nullptr;
+  std::vector<unsigned char> scalar_;  // read from the device
   std::vector<adrt_arg> args_;
   std::vector<unsigned char> numbers_;
+  xla::Error* taken_ = nullptr;  // of XLA's own
   xla::Code code_ = xla::Code::kInternal;
   std::string text_;
 };
@@ -127,6 +155,7 @@ bool XlaCall::Wrong(const Parameter& param, const std::string& text) {
 }
 
 xla::Error* XlaCall::Error() const {
+  if (taken_) return taken_;
   auto args = Sized<xla::ErrorArgs>();
   args.message = text_.c_str();
   args.code = code_;
@@ -144,6 +173,22 @@ bool XlaCall::CheckSizes() {
               "this one are smaller: install a JAX that suits this adrt");
 }
 
+bool XlaCall::EnterStream() {
+  if (kind_ == DeviceKind::kCpu) return true;
+  constexpr size_t kNeeded = offsetof(xla::Api, free) + sizeof(xla::Api::free);
+  if (frame_.api->struct_size < kNeeded)
+    return Fail(xla::Code::kInternal,
+                "this version of XLA has no streams for foreign functions: install a newer JAX");
+  auto args = Sized<xla::StreamArgs>();
+  args.context = frame_.context;
+  if (xla::Error* error = frame_.api->get_stream(&args)) {
+    taken_ = error;
+    return false;
+  }
+  stream_.emplace(args.stream);
+  return stream_->device() >= 0 || FailOfCuda();
+}
+
 bool XlaCall::ReadAttributes() {
   const xla::Span* name = nullptr;
   const xla::Array* places = nullptr;
@@ -154,6 +199,8 @@ bool XlaCall::ReadAttributes() {
     if (text == "kernel" && kind == xla::kString) name = static_cast<xla::Span*>(frame_.attributes.items[at]);
     if (text == "places" && kind == xla::kArray)
       places = static_cast<xla::Array*>(frame_.attributes.items[at]);
+    if (text == "numbers" && kind == xla::kArray)
+      given_numbers_ = static_cast<xla::Array*>(frame_.attributes.items[at]);
   }
   if (!name || !places || places->type != ADRT_TYPE_I32) {
     return Fail(xla::Code::kInvalidArgument,
@@ -171,6 +218,33 @@ bool XlaCall::ReadAttributes() {
   }
   known_ = &found->second;
   return true;
+}
+
+// With Python's lock.
+bool XlaCall::LoadCode(const Place& place) {
+  Device* device = FindDevice(place);
+  adrt_module* module = device ? known_->kernel->bundle().ModuleOn(device) : nullptr;
+  if (!module) return Fail(xla::Code::kInvalidArgument, TakeErrorText());
+  on_ = {device, module};
+  std::unique_lock lock(AllKnown().lock);
+  known_->loaded.push_back(on_);
+  return true;
+}
+
+bool XlaCall::FindCode() {
+  Place place = {kind_, stream_ ? stream_->device() : 0};
+  {
+    std::shared_lock lock(AllKnown().lock);
+    for (const Code& code : known_->loaded) {
+      if (code.device->place != place) continue;
+      on_ = code;
+      return true;
+    }
+  }
+  PyGILState_STATE state = PyGILState_Ensure();
+  bool loaded = LoadCode(place);
+  PyGILState_Release(state);
+  return loaded;
 }
 
 bool XlaCall::Take(const Parameter& param, const xla::Buffers& all, int32_t index,
@@ -191,7 +265,7 @@ bool XlaCall::CheckShape(const Parameter& param, const xla::Buffer& buffer) {
   return fits || Wrong(param, "the array has another shape than " + param.Type());
 }
 
-// The bytes of a number, for a scalar or a buffer of one element.
+// The bytes of a number, for a buffer of one element.
 bool XlaCall::TakeBytes(const Parameter& param, int32_t argument, void** data) {
   const xla::Buffer* bytes = nullptr;
   if (!Take(param, frame_.arguments, -2 - argument, &bytes)) return false;
@@ -201,17 +275,39 @@ bool XlaCall::TakeBytes(const Parameter& param, int32_t argument, void** data) {
   return fits || Wrong(param, "the call gives other bytes than those of its number");
 }
 
+// A scalar that the program knows.
+bool XlaCall::TakeNumber(const Parameter& param, int32_t argument, unsigned char* numbers) {
+  size_t begin = static_cast<size_t>(-2 - static_cast<int64_t>(argument));
+  bool fits = given_numbers_ && given_numbers_->type == ADRT_TYPE_U8 && begin <= given_numbers_->count &&
+              param.number_bytes <= given_numbers_->count - begin;
+  if (!fits) return Wrong(param, "the call gives other bytes than those of its number");
+  std::memcpy(numbers, static_cast<unsigned char*>(given_numbers_->data) + begin, param.number_bytes);
+  return true;
+}
+
+// Where the host can read the scalar.
+bool XlaCall::ReadScalar(const xla::Buffer& given, uint32_t bytes, const unsigned char** from) {
+  *from = static_cast<const unsigned char*>(given.data);
+  if (!stream_) return true;
+  scalar_.resize(bytes);
+  *from = scalar_.data();
+  return stream_->Read(scalar_.data(), given.data, bytes) || FailOfCuda();
+}
+
 bool XlaCall::BindScalar(const Parameter& param, int32_t argument, adrt_arg* arg) {
-  if (argument < -1) return TakeBytes(param, argument, &arg->data);
-  const xla::Buffer* given = nullptr;
-  if (!Take(param, frame_.arguments, argument, &given) || !CheckShape(param, *given)) return false;
-  arg->data = given->data;
-  if (given->type == param.report.type) return true;
   unsigned char* numbers = numbers_.data() + param.number_offset;
   arg->data = numbers;
-  auto* from = static_cast<const unsigned char*>(given->data);
-  uint32_t size = adrt_type_size(param.report.type);
-  for (uint32_t at = 0; at < param.number_bytes; at += size, from += adrt_type_size(given->type)) {
+  if (argument < -1) return TakeNumber(param, argument, numbers);
+  const xla::Buffer* given = nullptr;
+  if (!Take(param, frame_.arguments, argument, &given) || !CheckShape(param, *given)) return false;
+  uint32_t size = adrt_type_size(param.report.type), given_size = adrt_type_size(given->type);
+  const unsigned char* from = nullptr;
+  if (!ReadScalar(*given, param.number_bytes / size * given_size, &from)) return false;
+  if (given->type == param.report.type) {
+    std::memcpy(numbers, from, param.number_bytes);
+    return true;
+  }
+  for (uint32_t at = 0; at < param.number_bytes; at += size, from += given_size) {
     if (!Convert(given->type, from, param.report.type, numbers + at)) {
       return Wrong(param, "an array has a number that " + param.Type() + " does not have");
     }
@@ -246,11 +342,18 @@ bool XlaCall::BindBuffer(const Parameter& param, int32_t argument, int32_t resul
   if (!TakeArray(param, frame_.results, result, arg, &bytes)) return false;
   if (argument != -1 && bytes != given_bytes)
     return Wrong(param, "the result has another shape than the argument");
-  if (bytes == 0 || given == arg->data) return true;
-  if (argument == -1) {
-    std::memset(arg->data, 0, bytes);
+  return StartResult(given, arg->data, bytes);
+}
+
+// A result begins as a copy of what is given, or as zeros.
+bool XlaCall::StartResult(const void* given, void* result, uint64_t bytes) {
+  if (bytes == 0 || given == result) return true;
+  if (stream_)
+    return (given ? stream_->Copy(result, given, bytes) : stream_->Clear(result, bytes)) || FailOfCuda();
+  if (given) {
+    std::memcpy(result, given, bytes);
   } else {
-    std::memcpy(arg->data, given, bytes);
+    std::memset(result, 0, bytes);
   }
   return true;
 }
@@ -280,15 +383,48 @@ bool XlaCall::Bind() {
   return true;
 }
 
-bool XlaCall::Launch() {
-  std::unique_ptr<adrt_python::Launch> launch = known_->kernel->Borrow(known_->device, known_->options);
-  auto error = Sized<adrt_error>();
-  adrt_status status = launch->Prepare(known_->kernel->handle(), known_->module, args_, &error);
+// With memory of XLA's as the heap. Memory that is freed stays the launch's until it has run.
+adrt_status XlaCall::Record(adrt_python::Launch* launch, const adrt_plan_report& report, adrt_error* error) {
+  constexpr uint64_t kAlignment = 16;  // XLA refuses more
+  auto memory = Sized<xla::MemoryArgs>();
+  memory.context = frame_.context;
+  memory.bytes = report.heap_bytes + report.heap_alignment;
+  memory.alignment = kAlignment;
+  if (report.heap_bytes > 0) taken_ = frame_.api->allocate(&memory);
+  if (taken_) return ADRT_ERROR_OUT_OF_DEVICE_MEMORY;
+  uint64_t address = reinterpret_cast<uintptr_t>(memory.data), mask = report.heap_alignment - 1;
+  void* heap = reinterpret_cast<void*>((address + mask) & ~mask);
+  adrt_status status = launch->Record(stream_->handle(), heap, report.heap_bytes, error);
+  auto free = Sized<xla::FreeArgs>();
+  free.context = frame_.context;
+  free.bytes = memory.bytes;
+  free.data = memory.data;
+  if (report.heap_bytes > 0) taken_ = frame_.api->free(&free);
+  if (status != ADRT_OK || known_->kernel->report().checks == 0) return status;
+  return stream_->Wait() ? launch->ReadStatus(error) : ADRT_ERROR_DRIVER;
+}
+
+adrt_status XlaCall::Run(adrt_python::Launch* launch, adrt_error* error) {
+  auto report = Sized<adrt_plan_report>();
+  adrt_status status = stream_ ? adrt_plan_info(launch->plan, &report, error) : ADRT_OK;
+  if (status != ADRT_OK) return status;
+  if (report.resolved != 0) return Record(launch, report, error);
+  if (stream_ && !stream_->Wait()) return ADRT_ERROR_DRIVER;  // what decides about sizes is there then
   auto desc = Sized<adrt_run_desc>();
   desc.heap = launch->heap;
-  if (status == ADRT_OK) status = adrt_run(launch->plan, &desc, &error);
+  return adrt_run(launch->plan, &desc, error);
+}
+
+bool XlaCall::Launch() {
+  Options options = known_->options;
+  options.has_stream = stream_.has_value();
+  if (stream_) options.stream = reinterpret_cast<uintptr_t>(stream_->handle());
+  std::unique_ptr<adrt_python::Launch> launch = known_->kernel->Borrow(on_.device, options);
+  auto error = Sized<adrt_error>();
+  adrt_status status = launch->Prepare(known_->kernel->handle(), on_.module, args_, &error);
+  if (status == ADRT_OK) status = Run(launch.get(), &error);
   if (launch->heap) known_->kernel->GiveBack(std::move(launch));
-  if (status == ADRT_OK) return true;
+  if (status == ADRT_OK && !taken_) return true;
   bool of_memory = status == ADRT_ERROR_OUT_OF_HOST_MEMORY || status == ADRT_ERROR_OUT_OF_DEVICE_MEMORY;
   return Fail(of_memory                       ? xla::Code::kResourceExhausted
               : status == ADRT_ERROR_ARGUMENT ? xla::Code::kInvalidArgument
@@ -297,7 +433,7 @@ bool XlaCall::Launch() {
 }
 
 bool XlaCall::Run() {
-  return CheckSizes() && ReadAttributes() && Bind() && Launch();
+  return CheckSizes() && EnterStream() && ReadAttributes() && FindCode() && Bind() && Launch();
 }
 
 // XLA refuses a version that it does not have. What is read is the same in those between the oldest and the
@@ -310,6 +446,7 @@ void SayVersion(const xla::CallFrame& frame, xla::Metadata* metadata) {
       std::clamp(frame.api->version.minor_version, xla::kOldestMinor, xla::kNewestMinor);
 }
 
+template <DeviceKind kind>
 xla::Error* Handle(xla::CallFrame* frame) {
   for (xla::Extension* extension = frame->extensions; extension; extension = extension->next) {
     if (extension->kind != xla::kMetadata) continue;
@@ -317,29 +454,35 @@ xla::Error* Handle(xla::CallFrame* frame) {
     return nullptr;
   }
   if (frame->stage != xla::kExecute) return nullptr;
-  XlaCall call(*frame);
+  XlaCall call(*frame, kind);
   return call.Run() ? nullptr : call.Error();
 }
 
 }  // namespace
 
-PyObject* NameForXla(PyObject* bundle, KernelState& kernel, const Options& options) {
+PyObject* NameForXla(PyObject* bundle, KernelState& kernel, const Options& options, bool on_cpu) {
   if (options.heap || options.has_stream) Py_RETURN_NONE;
-  Device* device = FindDevice(Place());
-  adrt_module* module = device ? kernel.bundle().ModuleOn(device) : nullptr;
-  if (!module) return nullptr;
+  std::vector<Code> loaded;
+  if (on_cpu) {
+    Device* device = FindDevice(Place());
+    adrt_module* module = device ? kernel.bundle().ModuleOn(device) : nullptr;
+    if (!module) return nullptr;
+    loaded.push_back({device, module});
+  }
   std::string name = kernel.bundle().ContentId() + ':' + kernel.report().name + ':' +
                      std::to_string(options.threads) + ':' + std::to_string(options.budget);
   {
     std::unique_lock lock(AllKnown().lock);
-    if (AllKnown().kernels.emplace(name, XlaKernel{&kernel, options, device, module}).second)
+    if (AllKnown().kernels.emplace(name, XlaKernel{&kernel, options, std::move(loaded)}).second)
       Py_INCREF(bundle);
   }
   return PyUnicode_FromString(name.c_str());
 }
 
-PyObject* XlaHandler(PyObject*, PyObject*) {
-  return PyCapsule_New(reinterpret_cast<void*>(&Handle), nullptr, nullptr);
+PyObject* XlaHandlers(PyObject*, PyObject*) {
+  Ref cpu(PyCapsule_New(reinterpret_cast<void*>(&Handle<DeviceKind::kCpu>), nullptr, nullptr));
+  Ref cuda(PyCapsule_New(reinterpret_cast<void*>(&Handle<DeviceKind::kCuda>), nullptr, nullptr));
+  return cpu && cuda ? PyTuple_Pack(2, cpu.get(), cuda.get()) : nullptr;
 }
 
 }  // namespace adrt_python

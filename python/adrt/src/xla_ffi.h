@@ -38,7 +38,8 @@ struct MetadataExtension {
   Metadata* metadata;
 };
 
-struct Error;  // XLA's own
+struct Error;    // XLA's own
+struct Context;  // of a call, XLA's own
 
 enum class Code : uint32_t { kInvalidArgument = 3, kNotFound = 5, kResourceExhausted = 8, kInternal = 13 };
 
@@ -49,12 +50,44 @@ struct ErrorArgs {
   Code code;
 };
 
+/// Gets the stream of the platform's driver in which a call's results are made.
+struct StreamArgs {
+  size_t struct_size;
+  Extension* extensions;
+  Context* context;
+  void* stream;
+};
+
+/// Memory of the call's device, in the order of its stream: what is freed may be given to what follows there.
+struct MemoryArgs {
+  size_t struct_size;
+  Extension* extensions;
+  Context* context;
+  size_t bytes;
+  size_t alignment;
+  void* data;
+};
+
+/// To free memory.
+struct FreeArgs {
+  size_t struct_size;
+  Extension* extensions;
+  Context* context;
+  size_t bytes;
+  void* data;
+};
+
 struct Api {
   size_t struct_size;
   Extension* extensions;
   Version version;
   const void* internal;
   Error* (*create_error)(ErrorArgs*);
+  const void* unused[3];
+  Error* (*get_stream)(StreamArgs*);
+  const void* unused_too[4];
+  Error* (*allocate)(MemoryArgs*);
+  Error* (*free)(FreeArgs*);
 };
 
 struct Buffer {
@@ -105,7 +138,7 @@ struct CallFrame {
   size_t struct_size;
   Extension* extensions;
   const Api* api;
-  void* context;
+  Context* context;
   uint32_t stage;
   Buffers arguments;
   Buffers results;

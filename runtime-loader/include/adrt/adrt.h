@@ -705,7 +705,8 @@ typedef struct adrt_kernel_report {
   uint32_t param_count;
   uint32_t task_count;
   uint32_t size_class; /* highest of its tasks */
-  uint32_t reserved0;
+  uint32_t checks; /* assertions and checked accesses, of which recorded launches report; 0: a resolved plan
+                      has nothing to report. A loader for the CPU alone says 0 */
   uint64_t bounds_bytes; /* of its bounds record (adrt_plan_desc); 0: there is none, or nothing to record */
   uint64_t reserved[3];
 } adrt_kernel_report;

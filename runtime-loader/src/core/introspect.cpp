@@ -191,6 +191,9 @@ adrt_status adrt_kernel_info(const adrt_kernel* kernel, adrt_kernel_report* repo
     uint32_t own = static_cast<uint32_t>(task.size_class);
     if (own > made.size_class) made.size_class = own;
   }
+#ifdef ADRT_DEVICES
+  made.checks = static_cast<uint32_t>(meta.asserts.size() + meta.accesses.size());
+#endif
   made.bounds_bytes = adrt::BoundsBytes(*kernel);
   return Give(made, report, error);
 }

@@ -8,8 +8,9 @@ the bundle. A line each; docs/clusters.md says what they are for:
     python fit.py bar.adcb --start=3 --checkpoint=fits/3.npz                      # one task of a job array
     python fit.py --best fits/*.npz
 
-Every worker has the losses and gradients of all scenes after a step, adds them up exactly (math.fsum) and takes the same step,
-so that the result has the same bits with any number of workers. The checkpoint is written after each step, whole or not at
+A step adds losses and gradients up in an order that the number of scenes alone decides: each worker those of its blocks of
+scenes, in pairs, and then every worker the sums of all blocks, exactly (math.fsum). All take the same step, and the result has
+the same bits with any number of workers. The checkpoint is written after each step, whole or not at
 all, and a run that finds one goes on from there: with the same bits as one that was not stopped.
 """
 
@@ -28,24 +29,39 @@ import numpy as np
 TRUTH, TIMES = (20.0, 0.3), 60
 
 
-class Scenes:
-    """The kernel, and scenes `low` to `high` of `count`: how far each bar is pulled, and where its tip was seen."""
+def blocks(scenes):
+    """As how many blocks scenes are added up, whatever the workers. Few scenes are a block each."""
+    while scenes >= 1024 and scenes % 2 == 0:
+        scenes //= 2
+    return scenes
 
-    def __init__(self, bundle, count, low=0, high=None):
-        self.bundle = adrt.load(bundle)
-        self.bar = self.bundle["bar"].on(threads=1)  # a worker is a process or a device
+
+def summed(rows, scenes):
+    """The sums of blocks of rows, for arrays of any library. Only adding in pairs has the same bits everywhere."""
+    for _ in range((scenes // blocks(scenes)).bit_length() - 1):
+        rows = rows[0::2] + rows[1::2]
+    return rows
+
+
+class Scenes:
+    """The kernel, and scenes `low` to `high` of `count`: how far each bar is pulled, and where its tip was seen. A worker that
+    is a process has one processor, one that is a GPU all of its threads (0)."""
+
+    def __init__(self, bundle, count, low=0, high=None, threads=1):
+        self.bundle, self.count = adrt.load(bundle), count
+        self.bar = self.bundle["bar"].on(threads=threads)
         self.pull = np.linspace(0.05, 0.3, count)[low:high]
         self.shape = (len(self.pull), TIMES)
         truth = np.tile(TRUTH, (len(self.pull), 1))
         self.seen = self.bar(material=truth, pull=self.pull, seen=np.zeros(self.shape), tip=self.shape, loss=self.shape[0]).tip
 
     def evaluate(self, material):
-        """One row a scene: its loss, and the gradient of that by the two numbers of `material`."""
+        """One row a block of scenes: its loss, and the gradient of that by the two numbers of `material`."""
         given = {"material": np.tile(material, (self.shape[0], 1)), "pull": self.pull, "seen": self.seen}
         left = self.bar(**given, tip=self.shape, loss=self.shape[0])
         adjoint = self.bar.grad(**given, tip=left.tip, loss=left.loss, tip_adj=np.zeros(self.shape),
                                 loss_adj=np.ones(self.shape[0])).material_adj
-        return np.column_stack([left.loss, adjoint])
+        return summed(np.column_stack([left.loss, adjoint]), self.count)
 
 
 class Processes:
@@ -54,11 +70,15 @@ class Processes:
     def __init__(self, options):
         self.rank, self.workers, self.options = 0, options.workers, options
         self.pool = multiprocessing.get_context("spawn").Pool(self.workers)
+        self.places = f"{os.cpu_count()} processors"
         self.parts = [share(options.scenes, self.workers, rank) for rank in range(self.workers)]
 
     def evaluate(self, material):
         tasks = [(self.options.bundle, self.options.scenes, *part, material) for part in self.parts]
         return np.concatenate(self.pool.starmap(evaluate_part, tasks, chunksize=1))
+
+    def alone(self, material):
+        return evaluate_part(self.options.bundle, self.options.scenes, *self.parts[0], material)
 
     def wait(self):
         """No other process runs between two evaluations."""
@@ -91,22 +111,28 @@ class Torch:
         distributed.init_process_group("nccl" if on_gpus else "gloo")
         self.rank, self.workers = distributed.get_rank(), distributed.get_world_size()
         self.device = torch.device("cuda", int(os.environ["LOCAL_RANK"])) if on_gpus else torch.device("cpu")
+        self.places = f"{torch.cuda.device_count()} GPUs" if on_gpus else f"{os.cpu_count()} processors"
         if on_gpus:
             torch.cuda.set_device(self.device)
-        self.scenes = Scenes(options.bundle, options.scenes, *share(options.scenes, self.workers, self.rank))
-        self.bar = adrt.torch.function(self.scenes.bar)
+        scenes = Scenes(options.bundle, options.scenes, *share(options.scenes, self.workers, self.rank), threads=0 if on_gpus else 1)
+        self.bar, self.shape, self.count = adrt.torch.function(scenes.bar), scenes.shape, scenes.count
+        self.pull, self.seen = (torch.as_tensor(array, device=self.device) for array in (scenes.pull, scenes.seen))
+
+    def mine(self, material):
+        torch = self.torch
+        each = torch.tensor(material, device=self.device).repeat(self.shape[0], 1).requires_grad_()
+        loss = self.bar(material=each, pull=self.pull, seen=self.seen, tip=self.shape, loss=self.shape[0]).loss
+        loss.sum().backward()
+        return summed(torch.column_stack([loss.detach(), each.grad]), self.count)
+
+    def alone(self, material):
+        return self.mine(material).cpu().numpy()
 
     def evaluate(self, material):
-        scenes, torch = self.scenes, self.torch
-        each, pull, seen = (torch.as_tensor(array, device=self.device) for array in
-                            (np.tile(material, (scenes.shape[0], 1)), scenes.pull, scenes.seen))
-        each.requires_grad_()
-        loss = self.bar(material=each, pull=pull, seen=seen, tip=scenes.shape, loss=scenes.shape[0]).loss
-        loss.sum().backward()
-        mine = torch.column_stack([loss.detach(), each.grad])
-        parts = [torch.empty_like(mine) for _ in range(self.workers)]
+        mine = self.mine(material)
+        parts = [self.torch.empty_like(mine) for _ in range(self.workers)]
         self.distributed.all_gather(parts, mine)
-        return torch.cat(parts).cpu().numpy()
+        return self.torch.cat(parts).cpu().numpy()
 
     def wait(self):
         self.distributed.barrier()
@@ -128,21 +154,30 @@ class Jax:
             jax.distributed.initialize(options.coordinator, options.workers, options.rank)
         self.jax, self.hosts = jax, multihost_utils
         self.rank, self.workers = jax.process_index(), jax.device_count()
-        share(options.scenes, self.workers, 0)
-        scenes, bar = Scenes(options.bundle, options.scenes), adrt.jax.function(adrt.load(options.bundle)["bar"].on(threads=1))
+        on_gpus = jax.default_backend() == "gpu"
+        self.places = f"{self.workers} GPUs" if on_gpus else f"{os.cpu_count()} processors"
+        first = slice(*share(options.scenes, self.workers, 0))
+        scenes = Scenes(options.bundle, options.scenes, threads=0 if on_gpus else 1)
+        bar = adrt.jax.function(scenes.bar)
         mesh = jax.make_mesh((self.workers,), ("scenes",))
         self.spread = jax.NamedSharding(mesh, jax.P("scenes"))
         self.pull, self.seen = self.parts(scenes.pull), self.parts(scenes.seen)
+        self.of_one = [jax.device_put(array, jax.local_devices()[0]) for array in (scenes.pull[first], scenes.seen[first])]
 
         def part(material, pull, seen):
             loss, adjoint = jax.vjp(lambda material: bar(material=material, pull=pull, seen=seen, tip=seen.shape,
                                                          loss=pull.shape[0]).loss, material)
-            return jax.numpy.column_stack([loss, *adjoint(jax.numpy.ones_like(loss))])
+            return summed(jax.numpy.column_stack([loss, *adjoint(jax.numpy.ones_like(loss))]), scenes.count)
 
+        self.run_one = jax.jit(part)
         self.run = jax.jit(jax.shard_map(part, mesh=mesh, in_specs=jax.P("scenes"), out_specs=jax.P("scenes")))
 
     def parts(self, array):
         return self.jax.make_array_from_callback(array.shape, self.spread, lambda at: array[at])
+
+    def alone(self, material):
+        each = self.jax.device_put(np.tile(material, (self.of_one[0].shape[0], 1)), self.jax.local_devices()[0])
+        return np.asarray(self.run_one(each, *self.of_one))
 
     def evaluate(self, material):
         each = self.parts(np.tile(material, (self.pull.shape[0], 1)))
@@ -157,9 +192,10 @@ class Jax:
 
 
 def share(count, workers, rank):
-    """The scenes of one worker, first and end. Each has as many: the slowest one decides."""
-    if count % workers:
-        sys.exit(f"fit.py: {count} scenes are not shared evenly by {workers} workers: choose --scenes as a multiple")
+    """The scenes of one worker, first and end. Each has as many blocks: the slowest one decides."""
+    if blocks(count) % workers:
+        sys.exit(f"fit.py: {count} scenes are not shared evenly by {workers} workers: choose others, such as "
+                 f"--scenes={64 * workers}")
     return rank * count // workers, (rank + 1) * count // workers
 
 
@@ -181,8 +217,8 @@ class Fit:
         return np.exp(self.state["log"])
 
     def step(self, rows):
-        state = self.state
-        loss, *gradient = (math.fsum(column) / len(rows) for column in rows.T)
+        state, scenes = self.state, self.state["problem"][0]
+        loss, *gradient = (math.fsum(column) / scenes for column in rows.T)
         gradient = np.array(gradient) * self.material()  # by the logarithms
         state["step"], state["loss"] = state["step"] + 1, loss
         state["mean"] = 0.8 * state["mean"] + 0.2 * gradient
@@ -213,8 +249,8 @@ def run(options):
     team.evaluate(fit.material())  # loads and compiles
     team.wait()
     if team.rank == 0:
-        part = Scenes(options.bundle, options.scenes, *share(options.scenes, team.workers, 0))
-        alone = statistics.median(seconds(lambda: part.evaluate(fit.material())) for _ in range(15))
+        team.alone(fit.material())
+        alone = statistics.median(seconds(lambda: team.alone(fit.material())) for _ in range(15))
     team.wait()
     while fit.state["step"] < options.steps:
         begin = time.perf_counter()
@@ -229,8 +265,8 @@ def run(options):
         print("stiffness {} damping {}".format(*map(float, fit.material())), flush=True)
     if team.rank == 0 and took:
         step = statistics.median(took)
-        print(f"efficiency {alone / step:.2f}: {team.workers} workers on {os.cpu_count()} processors; the share of one takes "
-              f"{1e3 * alone:.2f} ms alone on a processor, a step of all {1e3 * step:.2f} ms", flush=True)
+        print(f"efficiency {alone / step:.2f}: {team.workers} workers on {team.places}; the share of one takes "
+              f"{1e3 * alone:.2f} ms alone, a step of all {1e3 * step:.2f} ms", flush=True)
     team.close()
 
 
