@@ -263,6 +263,13 @@ class Torch(unittest.TestCase):
     def test_page(self):
         self.assertEqual(run_snippets("torch", bundle=self.relax.bundle), 1)
 
+    def test_forward_mode_is_refused(self):
+        relax = adrt.torch.function(self.relax)
+        with torch.autograd.forward_ad.dual_level():
+            x = torch.autograd.forward_ad.make_dual(torch.rand(3), torch.ones(3))
+            with self.assertRaisesRegex(Exception, "forward mode"):
+                relax(x=x, n=1)
+
     def test_mistakes(self):
         relax = adrt.torch.function(self.relax)
         x = torch.rand(3, requires_grad=True)

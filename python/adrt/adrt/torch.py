@@ -30,6 +30,11 @@ def _with_plain(function):
 _is_transformed = getattr(torch._C, "_are_functorch_transforms_active", lambda: hasattr(torch, "vmap"))
 
 
+def _is_forward_mode():
+    """Whether tensors may have tangents, which no function here passes on: PyTorch says so, if it is asked."""
+    return getattr(torch.autograd.forward_ad, "_current_level", 0) >= 0
+
+
 def _apply(function, *inputs):
     return (function if _is_transformed() else function.plain).apply(*inputs)
 
@@ -60,6 +65,18 @@ def _of_batch(function, functional, size, in_dims, names, fixed, tensors, output
             tuple(functional.batch[name] for name in outputs))
 
 
+class _Function(Functional):
+    """And what a call asks of each parameter, in PyTorch's words, since it asks at each call."""
+
+    def __init__(self, kernel, batch=None):
+        super().__init__(kernel, batch=batch)
+        self.dtypes = {name: getattr(torch, param.dtype) for name, param in self.params.items()}
+        self.scalars = {name for name, param in self.params.items() if param.kind == "scalar"}
+        self.written = {name for name, param in self.params.items() if param.writes}
+        self.left = self.outputs + self.saved
+        self.seeded = [name for name in self.outputs if name in self.companion_of]
+
+
 @_with_plain
 class _Launch(torch.autograd.Function):
     """One call. Tensors come as positions, since autograd sees nothing else. Gives outputs and saved values."""
@@ -70,36 +87,36 @@ class _Launch(torch.autograd.Function):
         for name, tensor in zip(names, tensors):
             values[name] = _as_argument(functional, name, tensor)
         written = functional.kernel(**values)
-        return tuple(_as_tensor(getattr(written, name)) for name in functional.outputs + functional.saved)
+        return tuple([_as_tensor(getattr(written, name)) for name in functional.left])
 
     @staticmethod
     def setup_context(ctx, inputs, made):
         functional, names, fixed, *tensors = inputs
         ctx.functional, ctx.names, ctx.fixed = functional, names, fixed
         ctx.of_inputs = {name: (tensor.dtype, tensor.device) for name, tensor in zip(names, tensors)}
-        left = functional.outputs + functional.saved
+        left = functional.left
         ctx.inputs = [name for name in names if name not in left]
-        ctx.save_for_backward(*(tensor for name, tensor in zip(names, tensors) if name not in left), *made)
-        ctx.mark_non_differentiable(*(tensor for name, tensor in zip(left, made) if name not in functional.companion_of))
+        ctx.save_for_backward(*[tensor for name, tensor in zip(names, tensors) if name not in left], *made)
+        if len(functional.seeded) < len(left):
+            ctx.mark_non_differentiable(*(tensor for name, tensor in zip(left, made) if name not in functional.companion_of))
 
     @staticmethod
     def vmap(info, in_dims, functional, names, fixed, *tensors):
         return _of_batch(_Launch, functional, info.batch_size, in_dims[3:], names, fixed, tensors,
-                         functional.outputs + functional.saved, (names,))
+                         functional.left, (names,))
 
     @staticmethod
     def backward(ctx, *seeds):
         functional, names = ctx.functional, ctx.names
-        left = [*ctx.inputs, *functional.outputs, *functional.saved]
-        seeded = [name for name in functional.outputs if name in functional.companion_of]
+        left = [*ctx.inputs, *functional.left]
         given = [seed for name, seed in zip(functional.outputs, seeds) if name in functional.companion_of]
         needed = [name for name, is_needed in zip(names, ctx.needs_input_grad[3:]) if is_needed]
         for name in needed:
             functional.needs_adjoint(name)
-        inputs = functional, (left, seeded, needed, ctx.of_inputs), ctx.fixed, *ctx.saved_tensors, *given
+        inputs = functional, (left, functional.seeded, needed, ctx.of_inputs), ctx.fixed, *ctx.saved_tensors, *given
         once = not torch.is_grad_enabled() and not _is_transformed()  # nothing differentiates the gradient
         found = dict(zip(needed, _Gradient.forward(*inputs) if once else _apply(_Gradient, *inputs)))
-        return None, None, None, *(found.get(name) for name in names)
+        return None, None, None, *map(found.get, names)
 
 
 @_with_plain
@@ -116,8 +133,8 @@ class _Gradient(torch.autograd.Function):
         left, seeded, needed, of_inputs = roles
         values = _values_of_gradient(functional, left, seeded, fixed, tensors)
         adjoints = functional.derivative(**values)
-        return tuple(_as_tensor(getattr(adjoints, functional.companion_of[name])).to(
-            dtype=of_inputs[name][0], device=of_inputs[name][1]) for name in needed)
+        return tuple([_as_tensor(getattr(adjoints, functional.companion_of[name])).to(
+            dtype=of_inputs[name][0], device=of_inputs[name][1]) for name in needed])
 
     @staticmethod
     def setup_context(ctx, inputs, made):
@@ -168,12 +185,11 @@ def _values_of_gradient(functional, left, seeded, fixed, tensors):
     """Arguments of the gradient: what the kernel got and left, and the seeds: copies of those that the gradient consumes,
     which are the adjoints of what the kernel overwrites."""
     values = {name: value for name, value in fixed.items() if not functional.is_shape(name, value)}
-    values.update((name, _as_argument(functional, name, tensor, copies=False)) for name, tensor in zip(left, tensors))
+    for name, tensor in zip(left, tensors):
+        values[name] = _as_argument(functional, name, tensor, copies=False)
     for name, seed in zip(seeded, tensors[len(left):]):
-        adjoint, seed = functional.companion_of[name], seed.detach()
-        consumed = adjoint in functional.written_by_derivative
-        seed = seed.clone(memory_format=torch.contiguous_format) if consumed else seed.contiguous()
-        values[adjoint] = _memory(seed, functional.params[name].dtype)
+        adjoint = functional.companion_of[name]
+        values[adjoint] = _memory(seed, functional.dtypes[name], adjoint in functional.written_by_derivative)
     return values
 
 
@@ -198,16 +214,17 @@ def _as_tensor(array):
 
 def _as_argument(functional, name, tensor, copies=True):
     """What a call takes of a tensor: of a scalar its value, of a buffer that is written a copy."""
-    param = functional.params[name]
-    if param.kind == "scalar":
+    if name in functional.scalars:
         return tensor.tolist()
+    return _memory(tensor, functional.dtypes[name], copies and name in functional.written)
+
+
+def _memory(tensor, dtype, is_written):
+    """The tensor's memory, or a copy's, as a call takes it soonest: on the CPU as an array of NumPy's. Other types stay, for the
+    call to refuse."""
     tensor = tensor.detach()
-    return _memory(tensor.clone(memory_format=torch.contiguous_format) if copies and param.writes else tensor.contiguous(), param.dtype)
-
-
-def _memory(tensor, dtype):
-    """The tensor's memory as a call takes it soonest: on the CPU as an array of NumPy's. Other types stay, for the call to refuse."""
-    return tensor.numpy() if _HAS_NUMPY and tensor.is_cpu and tensor.dtype is getattr(torch, dtype) else tensor
+    tensor = tensor.clone(memory_format=torch.contiguous_format) if is_written else tensor.contiguous()
+    return tensor.numpy() if _HAS_NUMPY and tensor.is_cpu and tensor.dtype is dtype else tensor
 
 
 def function(kernel, batch=None):
@@ -226,20 +243,23 @@ def function(kernel, batch=None):
     them. The function then is that of one element, whose tensors and shapes have no such axis, and vmap makes one launch of
     all elements.
     """
-    functional = Functional(kernel, batch=batch)
+    functional = _Function(kernel, batch)
     outputs = collections.namedtuple("Outputs", functional.outputs, rename=True)
 
     def call(**arguments):
         functional.check(arguments)
-        arguments = functional.of_one_element(arguments, torch.unsqueeze, _full)
+        if functional.batch:
+            arguments = functional.of_one_element(arguments, torch.unsqueeze, _full)
         tensors = {name: value for name, value in arguments.items() if isinstance(value, torch.Tensor)}
-        for name, tensor in tensors.items():
-            if tensor.requires_grad and torch.is_grad_enabled():
-                functional.needs_adjoint(name)
+        differentiated = [name for name, tensor in tensors.items() if tensor.requires_grad] if torch.is_grad_enabled() else ()
+        for name in differentiated:
+            functional.needs_adjoint(name)
         fixed = {name: value for name, value in arguments.items() if name not in tensors}
-        made = _apply(_Launch, functional, tuple(tensors), fixed, *tensors.values())
-        return outputs(*(tensor.squeeze(functional.batch[name]) if name in functional.batch else tensor
-                         for name, tensor in zip(functional.outputs, made)))
+        inputs = functional, tuple(tensors), fixed, *tensors.values()
+        is_tracked = differentiated or _is_transformed() or _is_forward_mode()
+        made = _apply(_Launch, *inputs) if is_tracked else _Launch.forward(*inputs)
+        return outputs(*[tensor.squeeze(functional.batch[name]) if name in functional.batch else tensor
+                         for name, tensor in zip(functional.outputs, made)])
 
     call.__name__ = kernel.name
     call.__doc__ = f"The kernel {kernel!r} as a function of tensors."
