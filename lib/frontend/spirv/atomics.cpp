@@ -75,7 +75,12 @@ ir::Value Lowering::Inside(const Place& place, const std::function<ir::Value()>&
   return kernel_->Result(branch);
 }
 
-void Lowering::Atomic(const Instruction& inst) {
+bool Lowering::Atomic(const Instruction& inst) {
+  auto operation = static_cast<uint32_t>(inst.op);
+  bool is_atomic = (operation >= spv::OpAtomicLoad && operation <= spv::OpAtomicXor) ||
+                   operation == spv::OpAtomicFAddEXT || operation == spv::OpAtomicFMinEXT ||
+                   operation == spv::OpAtomicFMaxEXT;
+  if (!is_atomic) return false;
   Place place = AtomicPlace(inst);
   if (place.unit != nullptr && place.unit->float_words)
     Refuse(diag::E0854, inst.span, "an atomic operation on words whose adjoint as floats is asked for",
@@ -90,17 +95,21 @@ void Lowering::Atomic(const Instruction& inst) {
     });
     if (inst.result != 0) SetOne(inst, FromMemory(old));
   };
-  switch (static_cast<uint32_t>(inst.op)) {
+  switch (operation) {
     case spv::OpAtomicLoad:
-      return SetOne(inst, FromMemory(Inside(place, [&] {
-                      return b_->Load(place.Base(), place.indices, ir::kNoAttr, place.component);
-                    })));
+      SetOne(inst, FromMemory(Inside(place, [&] {
+               return b_->Load(place.Base(), place.indices, ir::kNoAttr, place.component);
+             })));
+      return true;
     case spv::OpAtomicCompareExchange:
-      return access(ir::Op::AtomicCompareExchange, {GetOne(inst.At(5)), GetOne(inst.At(4))});
+      access(ir::Op::AtomicCompareExchange, {GetOne(inst.At(5)), GetOne(inst.At(4))});
+      return true;
     case spv::OpAtomicIIncrement:
-      return access(ir::Op::AtomicAdd, {b_->Int(type, 1)});
+      access(ir::Op::AtomicAdd, {b_->Int(type, 1)});
+      return true;
     case spv::OpAtomicIDecrement:
-      return access(ir::Op::AtomicSub, {b_->Int(type, 1)});
+      access(ir::Op::AtomicSub, {b_->Int(type, 1)});
+      return true;
     default:
       break;
   }
@@ -115,6 +124,7 @@ void Lowering::Atomic(const Instruction& inst) {
     Refuse(diag::E0854, inst.span, "an atomic minimum or maximum of another signedness than the buffer's",
            "declare the buffer with the type that is compared");
   access(update->op, {GetOne(inst.At(3))});
+  return true;
 }
 
 }  // namespace adc::frontend::spirv

@@ -16,6 +16,8 @@
 
 namespace adc::frontend::spirv {
 
+struct Row;
+
 /// How deep regions may nest.
 inline constexpr uint32_t kDeepestRegion = 200;
 
@@ -242,7 +244,7 @@ class Lowering {
   // atomics.cpp
   Place AtomicPlace(const Instruction& inst);
   ir::Value Inside(const Place& place, const std::function<ir::Value()>& access);
-  void Atomic(const Instruction& inst);
+  bool Atomic(const Instruction& inst);
 
   // image_operations.cpp
   bool LoadHandle(const Instruction& inst);
@@ -293,8 +295,46 @@ class Lowering {
 
   // operations.cpp
   void Emit(const Instruction& inst);
+  /// The row's operation on the instruction's operands from `first` on.
+  ir::Value MakeRow(const Row& row, const Instruction& inst, size_t first);
   bool Arithmetic(const Instruction& inst);
+  ir::Value Unsigned(ir::Value value);
+  ir::Value Splat(ir::Value scalar, ir::Type like);
+  ir::Value FloatLike(ir::Value like, double value);
+
+  // bits.cpp
+  ir::Value BitField(const Instruction& inst);
+  ir::Value WithBitField(const Instruction& inst);
+  Value WithHighBits(const Instruction& inst);
+  ir::Value HighestBit(ir::Value v);
+  ir::Value HighestBitOfSigned(ir::Value v);
+  ir::Value LowestBit(ir::Value v);
+
+  // extended.cpp
   void Extended(const Instruction& inst);
+  ir::Value Scaled(ir::Value value, double factor);
+  std::optional<ir::Value> Geometric(const Instruction& inst);
+  std::optional<ir::Value> OfSteps(const Instruction& inst);
+  bool Modf(const Instruction& inst);
+
+  // composites.cpp
+  /// Leaves of a value that indices name, and the first index into a vector or matrix among them.
+  struct LeafRange {
+    size_t begin = 0, count = 0, next = 0;
+  };
+  bool Composite(const Instruction& inst);
+  void Construct(const Instruction& inst);
+  void Extract(const Instruction& inst);
+  void Insert(const Instruction& inst);
+  void Shuffle(const Instruction& inst);
+  /// Follows the indices from operand `at` on; the operand before is the value that they index.
+  LeafRange FollowIndices(const Instruction& inst, size_t at);
+  void CheckComponent(const Instruction& inst, ir::Type type, size_t at);
+  ir::Value Column(ir::Value matrix, uint32_t column);
+  ir::Value MatrixOf(ir::Type type, std::span<const ir::Value> columns);
+  ir::Value ComponentOf(ir::Value vector, uint32_t n);
+  ir::Value MakeVector(std::span<const ir::Value> parts);
+
   // packing.cpp
   bool Packing(const Instruction& inst);
   ir::Value BitsAs(ir::Value value, ir::Type to, const Instruction& inst);
@@ -302,15 +342,6 @@ class Lowering {
   ir::Value Unpack(ir::Value word, uint32_t width, bool has_sign);
   ir::Value TimesPowerOf2(ir::Value value, ir::Value exponent);
   ir::Value ExponentOf(ir::Value value);
-  void Composite(const Instruction& inst);
-  ir::Value Unsigned(ir::Value value);
-  ir::Value Signed(ir::Value value, ir::Type like);
-  ir::Value Splat(ir::Value scalar, ir::Type like);
-  ir::Value Column(ir::Value matrix, uint32_t column);
-  ir::Value MatrixOf(ir::Type type, std::span<const ir::Value> columns);
-  ir::Value ComponentOf(ir::Value vector, uint32_t n);
-  ir::Value MakeVector(std::span<const ir::Value> parts);
-  ir::Value FloatLike(ir::Value like, double value);
 
   // control.cpp, and loops.cpp what has to do with loops
   const Block& BlockAt(Id label) const;

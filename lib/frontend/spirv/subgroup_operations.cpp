@@ -156,7 +156,7 @@ bool Lowering::SubgroupReduction(const Instruction& inst) {
       Refuse(diag::E0854, inst.span, "a reduction over a part of a subgroup that kernels do not have");
   }
   ir::Value sum = Subgroup().Reduce(combination->op, value, identity, over, cluster);
-  SetOne(inst, combination->is_unsigned ? Signed(sum, kernel_->TypeOf(given)) : sum);
+  SetOne(inst, combination->is_unsigned ? b_->Cast(sum, kernel_->TypeOf(given)) : sum);
   return true;
 }
 
