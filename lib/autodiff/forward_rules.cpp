@@ -193,7 +193,7 @@ void ForwardEmitter::EmitAccess(Inst inst) {
     case Load: case Store: case AtomicAdd: case AtomicSub: case AddTo: case AtomicExchange:
       ClonePlain(inst);
       return EachDirection([&] { EmitMemoryTangent(inst, indices); });
-    case AtomicAnd: case AtomicOr: case AtomicXor: case Other: break;
+    case AtomicAnd: case AtomicOr: case AtomicXor: case StoreTexel: case Other: break;
   }
   // clang-format on
   ADC_UNREACHABLE("access to memory of floats");

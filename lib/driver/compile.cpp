@@ -100,6 +100,7 @@ class Compilation {
 
  private:
   bool TakeTargets();
+  bool CheckNativeImages();
   bool Read();
   bool ReadFiles(const parse::ParseConfig& config);
   bool ReadMemory(parse::ParseConfig& config);
@@ -170,9 +171,31 @@ bool Compilation::TakeTargets() {
         .AddHelp("--deterministic computes as --fp=strict does: leave --fp=fast out");
     return false;
   }
+  if (options_.native_images && !CheckNativeImages()) return false;
   if (options_.libdevice.empty()) return true;
   FileStatus readable = CheckRegularFile(options_.libdevice);
   return readable || Fail(CannotRead(readable.Failure()));
+}
+
+/// `--images=native`: one kernel, in the only form of code that binds images.
+bool Compilation::CheckNativeImages() {
+  const Derivations& derive = options_.derive;
+  bool derives = derive.tangent || derive.gradient_tangent || !derive.directions.empty() ||
+                 !derive.gradient_directions.empty();
+  usage_ = options_.emit != Emit::Spirv || derives;
+  if (options_.emit != Emit::Spirv) {
+    diagnostics_
+        .Error(diag::E0865, {},
+               "--images=native is for --emit=spirv: what else adc writes binds buffers alone")
+        .AddHelp(
+            "write --emit=spirv --target=vulkan:1.2, with --header or --json for the bindings, or leave "
+            "--images=native out");
+  } else if (derives) {
+    diagnostics_
+        .Error(diag::E0865, {}, "--images=native is for the forward kernel: derived ones read buffers")
+        .AddHelp("leave --derive out, and write a bundle without --images=native for the derived kernels");
+  }
+  return !usage_;
 }
 
 bool Compilation::Read() {
@@ -204,6 +227,7 @@ bool Compilation::ReadFiles(const parse::ParseConfig& config) {
                            : !options_.entry.empty()    ? "--entry"
                            : !options_.spec.empty()     ? "--spec"
                            : !options_.samplers.empty() ? "--sampler"
+                           : options_.native_images     ? "--images"
                                                         : nullptr;
   if (!shader && of_shaders != nullptr) {
     diagnostics_

@@ -115,7 +115,9 @@ struct CompileOptions {
   std::vector<std::string> diff;                          ///< members of blocks that have an adjoint
   std::vector<std::pair<std::string, std::string>> spec;  ///< values of specialisation constants
   std::vector<std::pair<std::string, std::string>>
-      samplers;                          ///< how textures are read, by name of the sampler
+      samplers;  ///< how textures are read, by name of the sampler
+  bool native_images =
+      false;  ///< of --emit=spirv: the kernel has images as the shader has them, and no gradient
   std::optional<uint32_t> adjoint_set;   ///< of --emit=spirv; empty: the first behind the shader's
   std::string entry;                     ///< the entry point; empty: `main` of a source, all of a module
   std::vector<std::string> import_dirs;  ///< folders that imports may come from as well

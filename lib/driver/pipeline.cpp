@@ -234,7 +234,8 @@ bool CallsWithoutTangent(const ir::Module& module, const Function& kernel) {
 /// A kernel of another language may lack its marks by mistake; who writes the text knows them.
 void TellOfNothing(PipelineState& state) {
   std::vector<Function*> kernels = Kernels(state.module);
-  bool is_asked = state.options.derive.gradient && state.options.derive.only.empty();
+  bool is_asked =
+      state.options.derive.gradient && state.options.derive.only.empty() && !state.options.native_images;
   if (!is_asked || kernels.empty() || !Primals(state).empty() || state.module.door == ir::Door::Text) return;
   diag::Diagnostic remark{
       diag::Severity::Remark, diag::W0463, kernels[0]->span,

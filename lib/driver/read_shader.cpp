@@ -32,6 +32,7 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
   for (const auto& [name, words] : options.samplers)
     frontend::spirv::TakeSampler(words,
                                  &config.samplers.emplace_back(name, frontend::spirv::SamplerState{}).second);
+  config.native_images = options.native_images;
   config.main_name = std::filesystem::path(path).stem().string();
   config.operation_limit = options.limits.operations;
   for (const std::string& name : options.diff)

@@ -19,6 +19,12 @@ Json PlaceOf(const codegen::DescriptorPlace& place) {
   return {{"set", place.set}, {"binding", place.binding}};
 }
 
+const char* DescriptorOf(const ir::ShaderImage& image) {
+  if (!image.is_sampled) return image.is_buffer ? "storage_texel_buffer" : "storage_image";
+  if (image.is_buffer) return "uniform_texel_buffer";
+  return image.has_sampler ? "combined_image_sampler" : "sampled_image";
+}
+
 void AddType(ir::Type type, Json* row) {
   (*row)["type"] = ir::Spelling(type.scalar);
   (*row)["rows"] = type.rows == 0 ? 1 : type.rows;
@@ -71,7 +77,8 @@ Json KernelOf(const ir::Module& module, const ir::Function& kernel, const artifa
       constants.push_back(std::move(row));
     } else if (type.IsBuffer() || type.IsLayout()) {
       bool uniform = binding != nullptr && binding->kind == Kind::UniformBuffer;
-      row["descriptor"] = uniform ? "uniform" : "storage";
+      bool image = binding != nullptr && binding->image;
+      row["descriptor"] = image ? DescriptorOf(*binding->image) : uniform ? "uniform" : "storage";
       row.update(PlaceOf(layout.params[n]));
       row["block"] = binding == nullptr ? std::string() : binding->block;
       row["fixed_bytes"] = binding == nullptr ? 0 : binding->fixed_bytes;

@@ -159,6 +159,7 @@ Misfit ExplainOperands(const Module& module, Op op, std::span<const Type> types)
     case TypeRule::ShapeRule:
     case TypeRule::LoadRule:
     case TypeRule::StoreRule:
+    case TypeRule::TexelRule:
     case TypeRule::AtomicRule:
     case TypeRule::AtomicIntegerRule:
     case TypeRule::AtomicCompareRule:
@@ -433,8 +434,23 @@ class InstChecker {
                   "memory is a buffer, a layout field ('%g::mass') or a local array"};
   }
 
+  /// No text can say that a parameter is an image: front ends do.
+  bool IsImage(Value base) const {
+    const ParamInfo* info = function_.IsParameter(base) ? &function_.params[function_[base].number] : nullptr;
+    return info != nullptr && info->shader_binding < module_.shader_bindings.size() &&
+           module_.shader_bindings[info->shader_binding].image.has_value();
+  }
+
   std::optional<Misfit> AccessValues(Type base, Type element, size_t first) const {
-    size_t values = data_.op == Op::Load ? 0 : data_.op == Op::AtomicCompareExchange ? 2 : 1;
+    bool whole_texel = InfoOf(data_.op).rule == TypeRule::TexelRule;
+    if (whole_texel && (!IsImage(operands_[0]) || data_.component != kNoAttr))
+      return Whole(diag::E0129, OpName(data_.op) + " writes an image, this is " + TypeName(module_, base),
+                   "shaders have images: in text 'store' writes an element");
+    size_t values = whole_texel                             ? element.Components()
+                    : data_.op == Op::Load                  ? 0
+                    : data_.op == Op::AtomicCompareExchange ? 2
+                                                            : 1;
+    if (whole_texel) element = element.ScalarType();
     if (operands_.size() != first + values)
       return Whole(diag::E0114, OpName(data_.op) + " takes " + Count(values, "value") +
                                     " after its place, not " + std::to_string(operands_.size() - first));

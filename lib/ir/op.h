@@ -111,6 +111,7 @@ enum class TypeRule : uint8_t {
   ShapeRule,
   LoadRule,
   StoreRule,
+  TexelRule,
   AtomicRule,
   AtomicIntegerRule,
   AtomicCompareRule,

@@ -160,6 +160,7 @@ std::optional<Type> ResultType(Op op, std::span<const Type> operands) {
     case TypeRule::ShapeRule:
     case TypeRule::LoadRule:
     case TypeRule::StoreRule:
+    case TypeRule::TexelRule:
     case TypeRule::AtomicRule:
     case TypeRule::AtomicIntegerRule:
     case TypeRule::AtomicCompareRule:

@@ -164,7 +164,7 @@ class ScalariseRewriter final : public Rewriter {
     const InstData& data = from_[inst];
     Value base = from_.Operand(inst, 0);
     Type element = module_.ElementType(from_, base, data.attr);
-    if (!IsCompound(element)) return Copy(inst);
+    if (!IsCompound(element) || data.op == Op::StoreTexel) return Copy(inst);
     bool flat = from_.TypeOf(base).IsArray();
     std::vector<Value> indices = MapAll(from_.Indices(inst));
     std::vector<std::vector<Value>> values;

@@ -87,29 +87,35 @@ Device::~Device() {
   vkDestroyInstance(instance_, nullptr);
 }
 
+VkDeviceMemory Device::Allocate(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted) const {
+  VkPhysicalDeviceMemoryProperties memory;
+  vkGetPhysicalDeviceMemoryProperties(physical_, &memory);
+  uint32_t type = 0;
+  while (type < memory.memoryTypeCount && ((needs.memoryTypeBits >> type & 1) == 0 ||
+                                           (memory.memoryTypes[type].propertyFlags & wanted) != wanted))
+    ++type;
+  if (type == memory.memoryTypeCount) Fail("the device has no memory of a kind that is needed");
+  VkMemoryAllocateInfo allocation = {};
+  allocation.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
+  allocation.allocationSize = needs.size;
+  allocation.memoryTypeIndex = type;
+  VkDeviceMemory made = VK_NULL_HANDLE;
+  Check(vkAllocateMemory(device_, &allocation, nullptr, &made), "vkAllocateMemory");
+  return made;
+}
+
 Buffer Device::MakeBuffer(uint64_t bytes) const {
   Buffer buffer;
   buffer.bytes = bytes;
   VkBufferCreateInfo info = {};
   info.sType = VK_STRUCTURE_TYPE_BUFFER_CREATE_INFO;
   info.size = bytes;
-  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT;
+  info.usage = VK_BUFFER_USAGE_STORAGE_BUFFER_BIT | VK_BUFFER_USAGE_UNIFORM_BUFFER_BIT |
+               VK_BUFFER_USAGE_TRANSFER_SRC_BIT | VK_BUFFER_USAGE_TRANSFER_DST_BIT;
   Check(vkCreateBuffer(device_, &info, nullptr, &buffer.handle), "vkCreateBuffer");
   VkMemoryRequirements needs;
   vkGetBufferMemoryRequirements(device_, buffer.handle, &needs);
-  VkPhysicalDeviceMemoryProperties memory;
-  vkGetPhysicalDeviceMemoryProperties(physical_, &memory);
-  VkMemoryPropertyFlags wanted = VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
-  uint32_t type = 0;
-  while (type < memory.memoryTypeCount && ((needs.memoryTypeBits >> type & 1) == 0 ||
-                                           (memory.memoryTypes[type].propertyFlags & wanted) != wanted))
-    ++type;
-  if (type == memory.memoryTypeCount) Fail("no memory that host and device both see");
-  VkMemoryAllocateInfo allocation = {};
-  allocation.sType = VK_STRUCTURE_TYPE_MEMORY_ALLOCATE_INFO;
-  allocation.allocationSize = needs.size;
-  allocation.memoryTypeIndex = type;
-  Check(vkAllocateMemory(device_, &allocation, nullptr, &buffer.memory), "vkAllocateMemory");
+  buffer.memory = Allocate(needs, VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT);
   Check(vkBindBufferMemory(device_, buffer.handle, buffer.memory, 0), "vkBindBufferMemory");
   Check(vkMapMemory(device_, buffer.memory, 0, VK_WHOLE_SIZE, 0, &buffer.mapped), "vkMapMemory");
   std::memset(buffer.mapped, 0, bytes);
@@ -121,6 +127,83 @@ void Device::Destroy(Buffer& buffer) const {
   vkFreeMemory(device_, buffer.memory, nullptr);
   buffer = {};
 }
+
+Image Device::MakeImage(VkFormat format, uint32_t bytes_per_texel, VkExtent3D extent) const {
+  Image image;
+  image.extent = extent;
+  image.texels = MakeBuffer(uint64_t{bytes_per_texel} * extent.width * extent.height * extent.depth);
+  VkImageCreateInfo info = {};
+  info.sType = VK_STRUCTURE_TYPE_IMAGE_CREATE_INFO;
+  info.imageType = extent.depth > 1 ? VK_IMAGE_TYPE_3D : VK_IMAGE_TYPE_2D;
+  info.format = format;
+  info.extent = extent;
+  info.mipLevels = info.arrayLayers = 1;
+  info.samples = VK_SAMPLE_COUNT_1_BIT;
+  info.usage = VK_IMAGE_USAGE_STORAGE_BIT | VK_IMAGE_USAGE_SAMPLED_BIT | VK_IMAGE_USAGE_TRANSFER_SRC_BIT |
+               VK_IMAGE_USAGE_TRANSFER_DST_BIT;
+  Check(vkCreateImage(device_, &info, nullptr, &image.handle), "vkCreateImage");
+  VkMemoryRequirements needs;
+  vkGetImageMemoryRequirements(device_, image.handle, &needs);
+  image.memory = Allocate(needs, 0);
+  Check(vkBindImageMemory(device_, image.handle, image.memory, 0), "vkBindImageMemory");
+  VkImageViewCreateInfo view = {};
+  view.sType = VK_STRUCTURE_TYPE_IMAGE_VIEW_CREATE_INFO;
+  view.image = image.handle;
+  view.viewType = extent.depth > 1 ? VK_IMAGE_VIEW_TYPE_3D : VK_IMAGE_VIEW_TYPE_2D;
+  view.format = format;
+  view.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+  Check(vkCreateImageView(device_, &view, nullptr, &image.view), "vkCreateImageView");
+  VkSamplerCreateInfo sampler = {};
+  sampler.sType = VK_STRUCTURE_TYPE_SAMPLER_CREATE_INFO;
+  Check(vkCreateSampler(device_, &sampler, nullptr, &image.sampler), "vkCreateSampler");
+  return image;
+}
+
+void Device::Destroy(Image& image) const {
+  vkDestroySampler(device_, image.sampler, nullptr);
+  vkDestroyImageView(device_, image.view, nullptr);
+  vkDestroyImage(device_, image.handle, nullptr);
+  vkFreeMemory(device_, image.memory, nullptr);
+  Destroy(image.texels);
+  image = {};
+}
+
+namespace {
+
+/// Takes the texels of the images into them, or back into their buffers.
+void CopyTexels(VkCommandBuffer commands, const Dispatch& dispatch, bool back) {
+  for (const Descriptor& descriptor : dispatch.descriptors) {
+    if (descriptor.image == nullptr) continue;
+    const Image& image = *descriptor.image;
+    VkImageMemoryBarrier barrier = {};
+    barrier.sType = VK_STRUCTURE_TYPE_IMAGE_MEMORY_BARRIER;
+    barrier.oldLayout = back ? VK_IMAGE_LAYOUT_GENERAL : VK_IMAGE_LAYOUT_UNDEFINED;
+    barrier.newLayout = VK_IMAGE_LAYOUT_GENERAL;
+    barrier.srcAccessMask = back ? VK_ACCESS_SHADER_WRITE_BIT : 0;
+    barrier.dstAccessMask = back ? VK_ACCESS_TRANSFER_READ_BIT : VK_ACCESS_TRANSFER_WRITE_BIT;
+    barrier.srcQueueFamilyIndex = barrier.dstQueueFamilyIndex = VK_QUEUE_FAMILY_IGNORED;
+    barrier.image = image.handle;
+    barrier.subresourceRange = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 1, 0, 1};
+    vkCmdPipelineBarrier(commands,
+                         back ? VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT : VK_PIPELINE_STAGE_TOP_OF_PIPE_BIT,
+                         VK_PIPELINE_STAGE_TRANSFER_BIT, 0, 0, nullptr, 0, nullptr, 1, &barrier);
+    VkBufferImageCopy copy = {};
+    copy.imageSubresource = {VK_IMAGE_ASPECT_COLOR_BIT, 0, 0, 1};
+    copy.imageExtent = image.extent;
+    if (back) {
+      vkCmdCopyImageToBuffer(commands, image.handle, VK_IMAGE_LAYOUT_GENERAL, image.texels.handle, 1, &copy);
+      continue;
+    }
+    vkCmdCopyBufferToImage(commands, image.texels.handle, image.handle, VK_IMAGE_LAYOUT_GENERAL, 1, &copy);
+    barrier.oldLayout = VK_IMAGE_LAYOUT_GENERAL;
+    barrier.srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT;
+    barrier.dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT;
+    vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_TRANSFER_BIT, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, 0, 0,
+                         nullptr, 0, nullptr, 1, &barrier);
+  }
+}
+
+}  // namespace
 
 void Device::Run(const Dispatch& dispatch) const {
   VkShaderModuleCreateInfo code = {};
@@ -184,11 +267,13 @@ void Device::Run(const Dispatch& dispatch) const {
 
   uint32_t many = static_cast<uint32_t>(dispatch.descriptors.size()) + 1;
   VkDescriptorPoolSize sizes[] = {{VK_DESCRIPTOR_TYPE_STORAGE_BUFFER, many},
-                                  {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, many}};
+                                  {VK_DESCRIPTOR_TYPE_UNIFORM_BUFFER, many},
+                                  {VK_DESCRIPTOR_TYPE_STORAGE_IMAGE, many},
+                                  {VK_DESCRIPTOR_TYPE_COMBINED_IMAGE_SAMPLER, many}};
   VkDescriptorPoolCreateInfo pool_info = {};
   pool_info.sType = VK_STRUCTURE_TYPE_DESCRIPTOR_POOL_CREATE_INFO;
   pool_info.maxSets = sets + 1;
-  pool_info.poolSizeCount = 2;
+  pool_info.poolSizeCount = 4;
   pool_info.pPoolSizes = sizes;
   VkDescriptorPool pool = VK_NULL_HANDLE;
   Check(vkCreateDescriptorPool(device_, &pool_info, nullptr, &pool), "vkCreateDescriptorPool");
@@ -202,7 +287,13 @@ void Device::Run(const Dispatch& dispatch) const {
     Check(vkAllocateDescriptorSets(device_, &allocation, handles.data()), "vkAllocateDescriptorSets");
   }
   for (const Descriptor& descriptor : dispatch.descriptors) {
-    VkDescriptorBufferInfo buffer = {descriptor.buffer->handle, 0, descriptor.buffer->bytes};
+    VkDescriptorBufferInfo buffer = {};
+    VkDescriptorImageInfo image = {};
+    if (descriptor.image != nullptr) {
+      image = {descriptor.image->sampler, descriptor.image->view, VK_IMAGE_LAYOUT_GENERAL};
+    } else {
+      buffer = {descriptor.buffer->handle, 0, descriptor.buffer->bytes};
+    }
     VkWriteDescriptorSet write = {};
     write.sType = VK_STRUCTURE_TYPE_WRITE_DESCRIPTOR_SET;
     write.dstSet = handles[descriptor.set];
@@ -210,6 +301,7 @@ void Device::Run(const Dispatch& dispatch) const {
     write.descriptorCount = 1;
     write.descriptorType = descriptor.type;
     write.pBufferInfo = &buffer;
+    write.pImageInfo = &image;
     vkUpdateDescriptorSets(device_, 1, &write, 0, nullptr);
   }
 
@@ -223,6 +315,7 @@ void Device::Run(const Dispatch& dispatch) const {
   VkCommandBufferBeginInfo begin = {};
   begin.sType = VK_STRUCTURE_TYPE_COMMAND_BUFFER_BEGIN_INFO;
   Check(vkBeginCommandBuffer(commands, &begin), "vkBeginCommandBuffer");
+  CopyTexels(commands, dispatch, false);
   vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
   if (sets != 0)
     vkCmdBindDescriptorSets(commands, VK_PIPELINE_BIND_POINT_COMPUTE, layout, 0, sets, handles.data(), 0,
@@ -233,12 +326,13 @@ void Device::Run(const Dispatch& dispatch) const {
     vkCmdPushConstants(commands, layout, VK_SHADER_STAGE_COMPUTE_BIT, 0, range.size, push.data());
   }
   vkCmdDispatch(commands, dispatch.groups[0], dispatch.groups[1], dispatch.groups[2]);
+  CopyTexels(commands, dispatch, true);
   VkMemoryBarrier barrier = {};
   barrier.sType = VK_STRUCTURE_TYPE_MEMORY_BARRIER;
-  barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT;
+  barrier.srcAccessMask = VK_ACCESS_SHADER_WRITE_BIT | VK_ACCESS_TRANSFER_WRITE_BIT;
   barrier.dstAccessMask = VK_ACCESS_HOST_READ_BIT;
-  vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT, VK_PIPELINE_STAGE_HOST_BIT, 0, 1,
-                       &barrier, 0, nullptr, 0, nullptr);
+  vkCmdPipelineBarrier(commands, VK_PIPELINE_STAGE_COMPUTE_SHADER_BIT | VK_PIPELINE_STAGE_TRANSFER_BIT,
+                       VK_PIPELINE_STAGE_HOST_BIT, 0, 1, &barrier, 0, nullptr, 0, nullptr);
   Check(vkEndCommandBuffer(commands), "vkEndCommandBuffer");
   VkSubmitInfo submit = {};
   submit.sType = VK_STRUCTURE_TYPE_SUBMIT_INFO;

@@ -22,10 +22,21 @@ struct Buffer {
   void* mapped = nullptr;
 };
 
+/// An image with one level, whose texels a buffer has row by row before and after a dispatch.
+struct Image {
+  VkImage handle = VK_NULL_HANDLE;
+  VkDeviceMemory memory = VK_NULL_HANDLE;
+  VkImageView view = VK_NULL_HANDLE;
+  VkSampler sampler = VK_NULL_HANDLE;
+  VkExtent3D extent = {1, 1, 1};
+  Buffer texels;
+};
+
 struct Descriptor {
   uint32_t set = 0, binding = 0;
   VkDescriptorType type = VK_DESCRIPTOR_TYPE_STORAGE_BUFFER;
   const Buffer* buffer = nullptr;
+  const Image* image = nullptr;  ///< in place of a buffer
 };
 
 struct Dispatch {
@@ -46,11 +57,16 @@ class Device {
 
   Buffer MakeBuffer(uint64_t bytes) const;
   void Destroy(Buffer& buffer) const;
+  /// Of two axes, or of three where it is deep.
+  Image MakeImage(VkFormat format, uint32_t bytes_per_texel, VkExtent3D extent) const;
+  void Destroy(Image& image) const;
   /// Runs the shader and waits for it.
   void Run(const Dispatch& dispatch) const;
   const std::string& name() const { return name_; }
 
  private:
+  VkDeviceMemory Allocate(const VkMemoryRequirements& needs, VkMemoryPropertyFlags wanted) const;
+
   VkInstance instance_ = VK_NULL_HANDLE;
   VkPhysicalDevice physical_ = VK_NULL_HANDLE;
   VkDevice device_ = VK_NULL_HANDLE;

@@ -145,6 +145,11 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
                options.samplers.emplace_back(named ? word.substr(0, equals) : "", state);
                return driver::CheckSampler(state);
              });
+  line.OneOf(
+      "--images", "KIND",
+      "for a shader: buffer (default): its images are buffers of texels. native, with --emit=spirv: the\n"
+      "forward kernel alone, with the images and bindings of the shader",
+      {"buffer", "native"}, [&options](size_t word) { options.native_images = word == 1; });
   line.Value(
       "--adjoint-set", "N",
       "for a shader with --emit=spirv: the descriptor set of adjoints and what else is added; default:\n"

@@ -142,6 +142,8 @@ const char* RuleText(ir::TypeRule rule) {
       return "gives the element";
     case ir::TypeRule::StoreRule:
       return "the element";
+    case ir::TypeRule::TexelRule:
+      return "the numbers of the element";
     case ir::TypeRule::AtomicRule:
       return "numbers";
     case ir::TypeRule::AtomicIntegerRule:

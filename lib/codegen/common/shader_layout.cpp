@@ -68,10 +68,11 @@ diag::Status CanKeepBindings(const ir::Module& module, const ir::Function& kerne
           diag::E0622, kernel.params[n].span,
           "'" + name(n) + "' is an array in a uniform block of numbers that do not take 32 bits",
           "put the array into a storage buffer, or write a bundle, which the loader runs");
-    if (binding->is_image)
+    if (binding->is_image && !binding->image)
       return diag::Fail(diag::E0622, kernel.params[n].span,
                         "'" + name(n) + "' is an image, and kernels have a buffer in its place",
-                        "write a bundle, which the loader runs on buffers");
+                        "--images=native keeps it in the forward kernel; a bundle has kernel and gradient, "
+                        "which the loader runs on buffers");
     bool described = binding->kind == Kind::StorageBuffer || binding->kind == Kind::UniformBuffer;
     if (!memory && (described || binding->kind == Kind::PushConstant) && ir::ByteSize(type.scalar) < 4)
       return diag::Fail(diag::E0622, kernel.params[n].span,

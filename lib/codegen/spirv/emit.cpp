@@ -97,6 +97,8 @@ class Emission {
         entry.bindings = emit(entry.symbol, Addressing::Near);
         emit(entry.far_symbol, Addressing::Far);
       }
+      // Descriptors of the shader's sets are no bindings of the loader's.
+      if (context_.config.keep_bindings) entry.bindings.clear();
       entries.push_back(std::move(entry));
     }
     return entries;

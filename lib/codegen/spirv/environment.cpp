@@ -37,7 +37,7 @@ Environment::Environment(ModuleContext& context, FunctionBuilder& builder, Scala
   for (uint32_t param = 0; param < uses_.size(); ++param) {
     const ParamUse& use = uses_[param];
     bool scratch = kernel.params[param].role == ir::ParamRole::Scratch;
-    if (addressing == Addressing::Near && scratch) continue;
+    if ((addressing == Addressing::Near && scratch) || ImageOf(param) != nullptr) continue;
     bool alone = use.views.size() == 1 && !use.by_address && !kernel.params[param].alias;
     for (Storage storage : use.views) Bound(BindingOf::Param, param, storage, use.written, !alone);
     if (!HasAddresses(addressing) && use.by_address && use.views.count(Storage::U32) == 0)
@@ -348,6 +348,10 @@ Id Environment::ShaderThread() {
 Id Environment::ShaderExtent(uint32_t param, uint32_t axis) {
   Id& known = loaded_[(uint32_t{1} << 31) + 8 * param + axis];
   if (known != 0) return known;
+  if (ImageOf(param) != nullptr) {
+    known = ImageExtent(param, axis);
+    return known;
+  }
   const ir::ParamInfo& info = kernel_.params[param];
   ir::Type type = kernel_.TypeOf(kernel_.Params()[param]);
   uint32_t bytes = ir::ByteSize(type.scalar), element = type.ElementBytes();

@@ -57,6 +57,12 @@ class Environment {
   Id Extent(uint32_t param, uint32_t axis) {
     return KeepsBindings() ? ShaderExtent(param, axis) : Word(first_word_[param] + 1 + axis);
   }
+  /// The image that a parameter is; null where it is none.
+  const ir::ShaderImage* ImageOf(uint32_t param) const;
+  /// That image, loaded, without its sampler.
+  Id Image(uint32_t param);
+  /// The type of the numbers of its texels.
+  Id TexelType(uint32_t param);
   /// A component of a by-value parameter, row-major, in its register.
   Id ParameterComponent(uint32_t param, uint32_t component);
   /// Element `index` of a parameter seen as an array of `storage`; `index` has `width` bits.
@@ -140,6 +146,7 @@ class Environment {
  private:
   bool IsUniform(uint32_t param) const;
   Id ShaderExtent(uint32_t param, uint32_t axis);
+  Id ImageExtent(uint32_t param, uint32_t axis);
   Id ShaderIterations();
   Id ShaderThread();
   /// Invocations along an axis in Wide() bits.
@@ -179,6 +186,7 @@ class Environment {
   std::map<std::pair<uint32_t, uint32_t>, Id> components_;
   std::map<std::tuple<Id, Storage, bool>, Id> blocks_;
   std::map<std::tuple<BindingOf, uint32_t, Storage>, Id> bound_;
+  std::map<uint32_t, Id> images_, image_sizes_;  ///< variables, and loaded sizes, by parameter
   std::vector<Binding> bindings_;
   std::set<Id> interface_;
   std::map<Id, uint32_t> shared_;  ///< arrays of a workgroup that the entry has, by type

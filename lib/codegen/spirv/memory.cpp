@@ -154,6 +154,10 @@ void MemoryEmitter::EmitAccess(ir::Inst inst) {
 
 Id MemoryEmitter::Access(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
+  if (data.op != Op::Load) texel_of_ = ir::Inst();
+  if (KindOf(inst) == BaseKind::Buffer &&
+      environment_.ImageOf(kernel_[kernel_.Operand(inst, 0)].number) != nullptr)
+    return TexelAccess(inst);
   Cell cell = CellOf(inst);
   if (data.op == Op::Load) return Load(cell);
   std::vector<Id> operands;

@@ -73,6 +73,10 @@ class MemoryEmitter {
   Cell CellOf(ir::Inst inst);
   Id LayoutPosition(const ir::LayoutField& field, ir::Inst inst, uint32_t width);
   Id ConstantArray(ir::Value base);
+  /// An access of an image. The texel is read once for neighbours that want its numbers.
+  Id TexelAccess(ir::Inst inst);
+  /// The place of a texel: x first, the layer last.
+  Id TexelPlace(ir::Inst inst);
   /// The access; its result in a register, or 0.
   Id Access(ir::Inst inst);
   /// The element of a parameter seen as `storage`.
@@ -95,6 +99,8 @@ class MemoryEmitter {
   ValueTable& values_;
   AtomicEmitter atomics_;
   SideTable<ir::Value, Id> arrays_;
+  ir::Inst texel_of_;  ///< the load that has read texel_, in texel_block_; invalid after a write
+  Id texel_ = 0, texel_block_ = 0;
   ir::Inst loop_;
   Id iteration_ = 0;
   uint32_t shared_bytes_ = 0;

@@ -14,6 +14,8 @@
 #include <tuple>
 #include <vector>
 
+#include "ir/shader_binding.h"
+
 namespace adc::codegen::spirv {
 
 using Id = uint32_t;
@@ -84,6 +86,11 @@ class ModuleBuilder {
   Id PointerType(spv::StorageClass storage, Id pointee) {
     return Intern(spv::OpTypePointer, {static_cast<uint32_t>(storage), pointee});
   }
+  /// One sample, no depth. `component`: of a texel, 32 bits; with a sign if it is an integer that has one.
+  Id ImageType(Id component, const ir::ShaderImage& image);
+  Id SampledImageType(Id image) { return Intern(spv::OpTypeSampledImage, {image}); }
+  /// The one type of integers with a sign: of the texels of images.
+  Id SignedType() { return Intern(spv::OpTypeInt, {32, 1}); }
   Id FunctionType(Id result, std::span<const Id> parameters);
 
   Id ConstantInt(uint32_t width, uint64_t value);

@@ -47,7 +47,18 @@ Lowering::Handle Lowering::HandleOf(Id id, const Instruction& user) {
 Image Lowering::ImageOf(Id variable, const Instruction& user) {
   Resource* resource = resources_->Find(variable);
   Require(resource != nullptr && !resource->units.empty(), user, "a sampler is used as an image");
-  return {LayoutOfImage(types_, ImageTypeOf(types_, resource->block), user.span), resource->units[0].param};
+  return {LayoutOfImage(types_, ImageTypeOf(types_, resource->block), config_.parameters.native_images,
+                        user.span),
+          resource->units[0].param};
+}
+
+/// Of what the code of a native image does not have.
+void Lowering::RefuseOfNative(Id variable, const std::string& what, const Instruction& user) {
+  if (!config_.parameters.native_images) return;
+  Refuse(diag::E0854, user.span,
+         what + " '" + resources_->Find(variable)->name + "', which --images=native leaves an image",
+         "imageLoad, imageStore, texelFetch and their sizes are taken of it; leave --images=native out, and "
+         "the kernel has a buffer of its texels");
 }
 
 /// How a texture is read, by the name of its sampler.
@@ -134,6 +145,7 @@ bool Lowering::ImageOperation(const Instruction& inst) {
     case spv::OpImageSampleExplicitLod: {
       Handle handle = HandleOf(inst.At(0), inst);
       Image sampled = ImageOf(handle.image, inst);
+      RefuseOfNative(handle.image, "a filter reads", inst);
       ir::Value offset = SampleOffset(inst);
       SetOne(inst,
              FirstOf(ImageBuilder(*b_, sampled).Sample(GetOne(inst.At(1)), SamplerOf(handle.sampler), offset),
@@ -143,6 +155,7 @@ bool Lowering::ImageOperation(const Instruction& inst) {
     case spv::OpImageGather: {
       Handle handle = HandleOf(inst.At(0), inst);
       Image sampled = ImageOf(handle.image, inst);
+      RefuseOfNative(handle.image, "texels are gathered of", inst);
       std::optional<int64_t> component = types_.Integer(inst.At(2));
       Require(component && *component >= 0 && *component < 4, inst,
               "a component is gathered that no texel has");
@@ -175,6 +188,7 @@ bool Lowering::ImageOperation(const Instruction& inst) {
 /// The number that an atomic operation on a texel changes.
 Lowering::Place Lowering::TexelPlace(const Pointer& pointer, const Instruction& inst) {
   Image image = ImageOf(pointer.variable, inst);
+  RefuseOfNative(pointer.variable, "an atomic operation changes a texel of", inst);
   Require(pointer.texel.Valid() && image.layout.components == 1, inst,
           "an atomic operation on a texel of several numbers");
   Place place;

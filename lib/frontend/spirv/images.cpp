@@ -56,7 +56,19 @@ const Instruction& ImageTypeOf(const Types& types, Id type) {
   return types.KindOf(type) == spv::OpTypeSampledImage ? types.Of(types.Element(type)) : types.Of(type);
 }
 
-TexelLayout LayoutOfImage(const Types& types, const Instruction& image, diag::SourceSpan place) {
+ir::ShaderImage NativeImageOf(const Types& types, Id type) {
+  const Instruction& image = ImageTypeOf(types, type);
+  ir::ShaderImage native;
+  native.dimension = image.At(1);
+  native.has_layers = image.At(3) != 0;
+  native.is_buffer = image.At(1) == spv::DimBuffer;
+  native.is_sampled = image.At(5) == 1;
+  native.format = image.At(6);
+  native.has_sampler = types.KindOf(type) == spv::OpTypeSampledImage;
+  return native;
+}
+
+TexelLayout LayoutOfImage(const Types& types, const Instruction& image, bool native, diag::SourceSpan place) {
   // Operands: sampled type, dimension, depth, arrayed, multisampled, sampled, format.
   TexelLayout layout;
   switch (image.At(1)) {
@@ -77,6 +89,12 @@ TexelLayout LayoutOfImage(const Types& types, const Instruction& image, diag::So
   if (image.At(2) == 1) RefuseImage(place, "a shadow map");
   if (image.At(4) != 0) RefuseImage(place, "an image of several samples");
   layout.has_layers = image.At(3) != 0;
+  if (native) {
+    layout.is_native = true;
+    layout.scalar = types.MemoryScalar(image.At(0));
+    if (ir::ByteSize(layout.scalar) != 4) RefuseImage(place, "an image whose numbers do not have 32 bits");
+    return layout;
+  }
   auto format = static_cast<spv::ImageFormat>(image.At(6));
   if (format == spv::ImageFormatUnknown) {
     layout.scalar = types.MemoryScalar(image.At(0));
@@ -223,11 +241,21 @@ Value ImageBuilder::LoadInside(const Place& place, Scalar texel) {
 }
 
 Value ImageBuilder::Load(Value coordinate, Scalar texel) {
-  return LoadInside(PlaceOf(coordinate), texel);
+  Place place = PlaceOf(coordinate);
+  return image_.layout.is_native ? TexelAt(place, texel) : LoadInside(place, texel);
 }
 
 void ImageBuilder::Store(Value coordinate, Value texel) {
   Place place = PlaceOf(coordinate);
+  if (image_.layout.is_native) {
+    std::vector<Value> all;
+    for (uint32_t n = 0; n < image_.layout.components; ++n) {
+      bool given = n < std::max(1u, b_.function().TypeOf(texel).Components());
+      all.push_back(given ? ToMemory(Part(texel, n)) : b_.Zero(Type::Of(image_.layout.scalar)));
+    }
+    b_.Access(Op::StoreTexel, image_.buffer, IndicesOf(Vector(place)), all);
+    return;
+  }
   ir::Inst branch = b_.If(IsInside(place), {});
   ir::Block outer = b_.block();
   b_.SetBlock(b_.function()[branch].regions[0]);

@@ -6,6 +6,7 @@
 #include "frontend/spirv/sampler_state.h"
 #include "frontend/spirv/types.h"
 #include "ir/builder.h"
+#include "ir/shader_binding.h"
 
 namespace adc::frontend::spirv {
 
@@ -16,6 +17,7 @@ struct TexelLayout {
   bool normalised = false;  ///< integers that stand for 0 to 1, or for -1 to 1 where they have a sign
   uint32_t axes = 2;        ///< of the coordinate, without the layer
   bool has_layers = false;
+  bool is_native = false;  ///< the kernel has the image, and the device converts numbers: a texel has four
 
   /// That name a texel: axes and layer.
   uint32_t Indices() const { return axes + (has_layers ? 1 : 0); }
@@ -24,8 +26,10 @@ struct TexelLayout {
 };
 
 /// The layout that a type of an image states, a sampled one has four f32; refuses what kernels do not have,
-/// at `place`.
-TexelLayout LayoutOfImage(const Types& types, const Instruction& image, diag::SourceSpan place);
+/// at `place`. `native`: of an image that stays one.
+TexelLayout LayoutOfImage(const Types& types, const Instruction& image, bool native, diag::SourceSpan place);
+/// What code says of an image that stays one. `type`: of the image, or of the image with its sampler.
+ir::ShaderImage NativeImageOf(const Types& types, Id type);
 /// The type of the image in a type of an image with its sampler.
 const Instruction& ImageTypeOf(const Types& types, Id type);
 
@@ -40,7 +44,8 @@ class ImageBuilder {
  public:
   ImageBuilder(ir::Builder& builder, const Image& image) : b_(builder), image_(image) {}
 
-  /// Four components, of `texel`'s scalar; zeros outside of the image.
+  /// Four components, of `texel`'s scalar; zeros outside of the image, but of a native one what the device
+  /// gives.
   ir::Value Load(ir::Value coordinate, ir::Scalar texel);
   /// Nothing outside of the image.
   void Store(ir::Value coordinate, ir::Value texel);

@@ -250,6 +250,7 @@ class Lowering {
   bool LoadHandle(const Instruction& inst);
   Handle HandleOf(Id id, const Instruction& user);
   Image ImageOf(Id variable, const Instruction& user);
+  void RefuseOfNative(Id variable, const std::string& what, const Instruction& user);
   SamplerState SamplerOf(Id variable) const;
   bool IsZero(ir::Value v) const;
   ir::Value SampleOffset(const Instruction& inst);

@@ -329,7 +329,10 @@ class Reader {
     LoweringConfig config;
     config.operation_limit = config_.operation_limit;
     config.bindings_may_meet = config_.before_legalization;
-    config.parameters = {.marked = config_.marked, .turns_bits = TurnsBits(), .used = &mark_used_};
+    config.parameters = {.marked = config_.marked,
+                         .turns_bits = TurnsBits(),
+                         .native_images = config_.native_images,
+                         .used = &mark_used_};
     config.samplers = config_.samplers;
     config.scans_exclude_own = config_.before_legalization;
     std::vector<std::string> names;

@@ -19,7 +19,8 @@ struct ReadConfig {
   std::vector<MarkedName> marked = {};
   /// `--sampler name=state`: how a texture is read; an empty name: any that none names.
   std::vector<std::pair<std::string, SamplerState>> samplers = {};
-  std::string entry = {};  ///< the one entry point to take; empty: all that compute
+  bool native_images = false;  ///< images stay images, and nothing has an adjoint
+  std::string entry = {};      ///< the one entry point to take; empty: all that compute
   /// What a kernel of the entry point `main` is called.
   std::string main_name = "main";
   uint64_t operation_limit = 500'000;

@@ -287,6 +287,11 @@ ir::ParamInfo Resources::MarksOf(const std::string& name, const Resource& resour
 void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std::string& name, bool whole) {
   std::string free = Free(name);
   ir::ParamInfo info = MarksOf(free, resource, unit.scalar, type.IsBuffer());
+  if (request_.native_images && info.save)
+    Refuse(diag::E0855, here_,
+           "'" + free + "' is marked 'save', and --images=native makes no kernel that saves",
+           "leave --images=native out: the kernel of a bundle saves what its gradient reads");
+  if (request_.native_images) info.diff = false;
   unit.diff = info.diff;
   info.readonly = type.IsBuffer() && resource.read_only;
   info.alias = type.IsBuffer() && resource.aliased;
@@ -384,11 +389,13 @@ void Resources::AddStorage(Resource& resource) {
 }
 
 void Resources::AddImage(Resource& resource) {
-  TexelLayout layout = LayoutOfImage(types_, ImageTypeOf(types_, resource.block), here_);
+  TexelLayout layout =
+      LayoutOfImage(types_, ImageTypeOf(types_, resource.block), request_.native_images, here_);
   Unit unit;
   unit.view = View::Texels;
   unit.scalar = layout.scalar;
   AddUnit(resource, unit, layout.Buffer(), Identifier(resource.name), true);
+  if (layout.is_native) module_.shader_bindings.back().image = NativeImageOf(types_, resource.block);
 }
 
 void Resources::AddValues(Resource& resource) {

@@ -78,6 +78,7 @@ struct Pointed {
 struct ParameterRequest {
   std::vector<MarkedName> marked;
   bool turns_bits = false;            ///< the module makes floats of words, or words of floats
+  bool native_images = false;         ///< images stay images, and nothing has an adjoint
   std::vector<bool>* used = nullptr;  ///< set for those of `marked` that were found
 };
 
