@@ -128,7 +128,11 @@ void LanguageServer::Refuse(const std::string& reason) {
 }
 
 void LanguageServer::Take(const std::string& message) {
-  Json json = Json::parse(message, nullptr, /*allow_exceptions=*/false);
+  constexpr int kDeepest = 64;  // to copy and to release a value takes a call a level
+  bool is_deep = false;
+  auto take = [&](int depth, Json::parse_event_t, Json&) { return !(is_deep |= depth > kDeepest); };
+  Json json = Json::parse(message, take, /*allow_exceptions=*/false);
+  if (is_deep) return Refuse("the message nests deeper than " + std::to_string(kDeepest) + " levels");
   if (json.is_discarded()) return Refuse("the message is no JSON");
   const Json* id = Member(json, {"id"});
   bool good_id = id != nullptr && (id->is_string() || id->is_number_integer());

@@ -14,6 +14,8 @@ using ir::Op;
 using ir::Reduction;
 using ir::Scalar;
 
+}  // namespace
+
 uint64_t StartOf(Reduction reduction, Scalar scalar) {
   constexpr double kInfinity = __builtin_inf();
   uint32_t width = ir::BitWidth(scalar);
@@ -36,8 +38,6 @@ uint64_t StartOf(Reduction reduction, Scalar scalar) {
   }
   ADC_UNREACHABLE("kind of a reduction");
 }
-
-}  // namespace
 
 Op PrivateSum::Atomic() const {
   switch (reduction) {

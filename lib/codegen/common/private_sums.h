@@ -9,12 +9,15 @@
 
 namespace adc::codegen {
 
+/// The bits of what such a sum starts from, which leaves what it is added to as it is, to the bit.
+uint64_t StartOf(ir::Reduction reduction, ir::Scalar scalar);
+
 /// A sum into one cell.
 struct PrivateSum {
   ir::Inst first;  ///< the first of its accumulations: says base, indices, field, component
   ir::Reduction reduction = ir::Reduction::Add;
   ir::Scalar scalar = ir::Scalar::F32;  ///< of the total; wider than the cell's for sums of f16
-  uint64_t start = 0;  ///< the bits of what it starts from, which leaves a cell as it is, to the bit
+  uint64_t start = 0;                   ///< StartOf
   bool touches =
       false;  ///< the cell may be updated only where something was accumulated: it may not be there
 

@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "codegen/common/private_sums.h"
 #include "codegen/common/team_steps.h"
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/gpu_dialect.h"
@@ -50,9 +51,9 @@ void BodyEmitter::EmitCommonArray(ir::Inst array) {
 }
 
 /// A loop from `low` and the thread's number on in steps of the team, while below `high`, which are i64. What
-/// the threads have summed up each by itself, from `zeros` on.
+/// the threads have summed up each by itself, from `starts` on.
 template <class Turn>
-llvm::SmallVector<Value*> BodyEmitter::EmitTurns(Value* low, Value* high, llvm::ArrayRef<Value*> zeros,
+llvm::SmallVector<Value*> BodyEmitter::EmitTurns(Value* low, Value* high, llvm::ArrayRef<Value*> starts,
                                                  Turn turn) {
   Value* thread =
       builder_.CreateAdd(low, builder_.CreateZExt(hooks_.InBlock(), builder_.getInt64Ty()), "", true, true);
@@ -63,9 +64,9 @@ llvm::SmallVector<Value*> BodyEmitter::EmitTurns(Value* low, Value* high, llvm::
   llvm::PHINode* counter = builder_.CreatePHI(builder_.getInt64Ty(), 2);
   counter->addIncoming(thread, before);
   llvm::SmallVector<llvm::PHINode*> sums;
-  for (Value* zero : zeros) {
-    sums.push_back(builder_.CreatePHI(zero->getType(), 2));
-    sums.back()->addIncoming(zero, before);
+  for (Value* start : starts) {
+    sums.push_back(builder_.CreatePHI(start->getType(), 2));
+    sums.back()->addIncoming(start, before);
   }
   llvm::SmallVector<Value*> yielded = turn(counter, sums);
   Value* next = builder_.CreateAdd(counter, builder_.getInt64(team_), "", false, true);
@@ -76,8 +77,8 @@ llvm::SmallVector<Value*> BodyEmitter::EmitTurns(Value* low, Value* high, llvm::
   builder_.SetInsertPoint(exit);
   llvm::SmallVector<Value*> results;
   for (size_t n = 0; n < sums.size(); ++n) {
-    llvm::PHINode* result = builder_.CreatePHI(zeros[n]->getType(), 2);
-    result->addIncoming(zeros[n], before);
+    llvm::PHINode* result = builder_.CreatePHI(starts[n]->getType(), 2);
+    result->addIncoming(starts[n], before);
     result->addIncoming(yielded[n], latch);
     results.push_back(result);
   }
@@ -87,12 +88,14 @@ llvm::SmallVector<Value*> BodyEmitter::EmitTurns(Value* low, Value* high, llvm::
 void BodyEmitter::EmitApart(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   ir::Block body = data.regions[0];
-  llvm::SmallVector<Value*> zeros;
-  for (uint32_t n = 0; n < data.result_count; ++n)
-    zeros.push_back(llvm::Constant::getNullValue(values_.Get(kernel_.Operand(inst, 3 + n))->getType()));
+  llvm::SmallVector<Value*> starts;
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    ir::Scalar scalar = kernel_.TypeOf(kernel_.Result(inst, n)).scalar;
+    starts.push_back(scalars_.Constant(scalar, StartOf(ir::Reduction::Add, scalar)));
+  }
   uint32_t size = team_;
   llvm::SmallVector<Value*> sums =
-      EmitTurns(values_.Index(kernel_.Operand(inst, 0)), values_.Index(kernel_.Operand(inst, 1)), zeros,
+      EmitTurns(values_.Index(kernel_.Operand(inst, 0)), values_.Index(kernel_.Operand(inst, 1)), starts,
                 [&](Value* turn, llvm::ArrayRef<llvm::PHINode*> carried) {
                   team_ = 0;
                   values_.BindCounter(kernel_[body].params[0], turn);

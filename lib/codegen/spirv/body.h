@@ -87,7 +87,7 @@ class BodyEmitter {
   void Meet();
   template <class Turn>
   void EmitTurns(Id low, Id high, uint32_t width, Turn turn, std::span<OpenPhi> sums = {},
-                 std::span<const Id> types = {});
+                 std::span<const ir::Scalar> scalars = {});
   Id SumsOf(Id type);
   Id SumOverTeam(ir::Scalar scalar, Id mine);
   /// Sums into neighbouring components of an element, from `position` on; the position behind them.

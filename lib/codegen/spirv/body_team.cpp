@@ -5,6 +5,7 @@
 //     ...                          body:   ...
 //   }                              end:    barrier
 
+#include "codegen/common/private_sums.h"
 #include "codegen/common/team_steps.h"
 #include "codegen/spirv/body.h"
 #include "support/check.h"
@@ -58,11 +59,13 @@ void BodyEmitter::EmitCommonArray(ir::Inst array) {
 /// of `width` bits that are not negative.
 template <class Turn>
 void BodyEmitter::EmitTurns(Id low, Id high, uint32_t width, Turn turn, std::span<OpenPhi> sums,
-                            std::span<const Id> types) {
+                            std::span<const ir::Scalar> scalars) {
   Id first = f_.Add(width, low, f_.Resize(kernel_->environment.InTeam(), 32, width, false));
   LoopLabels loop = f_.BeginLoop();
   OpenPhi counter = f_.LoopPhi(loop, m_.IntType(width), first);
-  for (size_t n = 0; n < sums.size(); ++n) sums[n] = f_.LoopPhi(loop, types[n], m_.ConstantNull(types[n]));
+  for (size_t n = 0; n < sums.size(); ++n)
+    sums[n] = f_.LoopPhi(loop, scalars_.RegisterType(scalars[n]),
+                         scalars_.Constant(scalars[n], StartOf(ir::Reduction::Add, scalars[n])));
   // Without a sign the number of a turn that is not there fits as well.
   f_.EndHeader(loop, f_.Compare(spv::OpULessThan, counter.id, high));
   std::vector<Id> yielded = turn(counter.id);
@@ -77,9 +80,10 @@ void BodyEmitter::EmitApart(ir::Inst inst) {
   ir::Block body = data.regions[0];
   ADC_CHECK(changes_.Get(inst).empty(), "a turn of a team changes a state");
   uint32_t width = ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar);
-  std::vector<Id> types;
-  for (uint32_t n = 0; n < data.result_count; ++n) types.push_back(TypeOf(function_.Result(inst, n)));
-  std::vector<OpenPhi> sums(types.size());
+  std::vector<ir::Scalar> scalars;
+  for (uint32_t n = 0; n < data.result_count; ++n)
+    scalars.push_back(function_.TypeOf(function_.Result(inst, n)).scalar);
+  std::vector<OpenPhi> sums(scalars.size());
   uint32_t size = team_;
   Id low = values_.Get(function_.Operand(inst, 0)), high = values_.Get(function_.Operand(inst, 1));
   EmitTurns(
@@ -92,13 +96,11 @@ void BodyEmitter::EmitApart(ir::Inst inst) {
         team_ = size;
         return Yielded(body);
       },
-      sums, types);
+      sums, scalars);
   for (uint32_t n = 0; n < sums.size(); ++n) {
     if (n != 0) Meet();  // what follows may come to the same memory
-    Id sum = SumOverTeam(function_.TypeOf(function_.Result(inst, n)).scalar, sums[n].id);
-    Id initial = values_.Get(function_.Operand(inst, 3 + n));
-    ir::Scalar scalar = function_.TypeOf(function_.Result(inst, n)).scalar;
-    values_.Bind(function_.Result(inst, n), scalars_.Emit(Op::Add, scalar, scalar, {initial, sum}));
+    Id sum = SumOverTeam(scalars[n], sums[n].id), initial = values_.Get(function_.Operand(inst, 3 + n));
+    values_.Bind(function_.Result(inst, n), scalars_.Emit(Op::Add, scalars[n], scalars[n], {initial, sum}));
   }
 }
 

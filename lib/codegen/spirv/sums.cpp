@@ -136,7 +136,7 @@ SumEmitter::Partial SumEmitter::OverSubgroup(uint32_t sum, Partial own) {
 
 Id SumEmitter::AddOver(Scalar scalar, Id has, Id value) {
   Id type = scalars_.RegisterType(scalar);
-  Id nothing = scalars_.Constant(scalar, ir::IsFloat(scalar) ? ir::FloatToBits(scalar, -0.0) : 0);
+  Id nothing = scalars_.Constant(scalar, StartOf(ir::Reduction::Add, scalar));
   value = f_.Choose(type, has, value, nothing);
   if (!ir::IsFloat(scalar) && ir::BitWidth(scalar) == 64) return ReduceWide(Reduction::Add, scalar, value);
   constexpr auto kReduce = static_cast<uint32_t>(spv::GroupOperationReduce);
