@@ -107,6 +107,7 @@ syn keyword adcOperation stack.top
 syn keyword adcOperation status.raise
 syn keyword adcOperation stop_gradient
 syn keyword adcOperation store
+syn keyword adcOperation store_texel
 syn keyword adcOperation sub
 syn keyword adcOperation tan
 syn keyword adcOperation tanh
