@@ -599,6 +599,7 @@ bool Compilation::MakeProduct(Emit emit) {
     case Emit::Header:
       TakeText(HeaderText(metadata_, std::filesystem::path(inputs_[0]).stem().string(), ShaderKernelText()));
       return true;
+    case Emit::C:  // CompileToFiles makes it of a bundle, when it knows the name
     case Emit::Ir:
       break;
   }

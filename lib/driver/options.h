@@ -24,6 +24,7 @@ enum class Emit : uint8_t {
   Llvm,    ///< LLVM's text of one target
   Json,    ///< the metadata
   Header,  ///< a C header with names, interface hashes and parameter positions
+  C,       ///< the bundle as a C source (embedded_bundle.h)
 };
 
 /// How messages are printed.

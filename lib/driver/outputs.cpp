@@ -7,6 +7,7 @@
 #include "diag/errors/driver.h"
 #include "driver/compile.h"
 #include "driver/depfile.h"
+#include "driver/embedded_bundle.h"
 #include "driver/file_errors.h"
 #include "driver/report.h"
 #include "support/files.h"
@@ -58,10 +59,24 @@ std::optional<diag::Diagnostic> CheckBeside(const CompileOptions& options) {
                     "compile one at a time, or both into one file with -o");
 }
 
+/// The same as CompileInputs, for the file `output` that --emit=c names the bundle after.
+ExitCode CompileFor(const std::string& output, const std::vector<std::string>& inputs,
+                    const CompileOptions& options, Product* product) {
+  if (options.emit != Emit::C) return CompileInputs(inputs, options, product);
+  CompileOptions bundled = options;
+  bundled.emit = Emit::Bundle;
+  ExitCode code = CompileInputs(inputs, bundled, product);
+  if (code != kExitOk || product->bytes.empty()) return code;
+  std::string text =
+      EmbeddedText(product->bytes, EmbeddedName(output == "-" ? DefaultOutput(inputs[0], Emit::C) : output));
+  product->bytes.assign(text.begin(), text.end());
+  return code;
+}
+
 ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptions& options,
                       const std::string& output) {
   Product product;
-  ExitCode code = CompileInputs(inputs, options, &product);
+  ExitCode code = CompileFor(output, inputs, options, &product);
   if (code != kExitOk) return code;
   if (!options.watch.stop_after.empty() && product.bytes.empty()) return kExitOk;
   bool depfile = options.write_depfile || !options.depfile.empty();
@@ -117,6 +132,9 @@ std::string DefaultOutput(const std::string& input, Emit emit) {
       break;
     case Emit::Header:
       extension = ".h";
+      break;
+    case Emit::C:
+      extension = "_adcb.c";
       break;
     case Emit::Ir:
     case Emit::Llvm:

@@ -33,6 +33,7 @@ Form FormOf(Emit emit) {
     case Emit::Msl:
       return {"msl", "metal", {Kind::Metal}};
     case Emit::Bundle:
+    case Emit::C:
     case Emit::Ir:
     case Emit::Json:
     case Emit::Header:

@@ -86,7 +86,7 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
   using driver::Emit;
   AddChoice<Emit>(line, "--emit", "KIND",
                   "bundle (default); the code of one target: obj, ptx, hsaco, spirv, msl, llvm;\n"
-                  "ir, json, header",
+                  "ir, json, header; c, the bundle as a C source",
                   {{"bundle", Emit::Bundle},
                    {"obj", Emit::Object},
                    {"ptx", Emit::Ptx},
@@ -96,7 +96,8 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
                    {"ir", Emit::Ir},
                    {"llvm", Emit::Llvm},
                    {"json", Emit::Json},
-                   {"header", Emit::Header}},
+                   {"header", Emit::Header},
+                   {"c", Emit::C}},
                   &options.emit);
   line.Text("--triple", "TRIPLE",
             "with --emit=obj: the object for another system than Linux, as LLVM names it:\n"
