@@ -2,7 +2,7 @@
 
     check_docs.py --adc ADC --cc CC --libraries A.a B.a --root REPOSITORY --work FOLDER
 
-Each page has a folder of its own, with the samples in it. In a block between ``` lines:
+Each page has a folder of its own, with the samples in it, that of a sample with the sample's files. In a block between ``` lines:
 - a block that begins with `kernel` and comes before the page's first command is the file that the next command names;
 - `$ cat FILE` writes what stands below it into FILE;
 - any other `$ command` runs, and what stands below is what it prints: `...` is any number of lines (the rest, at the
@@ -21,7 +21,7 @@ import subprocess
 import sys
 
 # Pages whose commands need what is installed: tests/install/check_install.py runs them.
-ON_WHAT_IS_INSTALLED = {"first-gradient.md"}
+ON_WHAT_IS_INSTALLED = {"docs/first-gradient.md", "samples/arm/README.md"}
 NUMBER = re.compile(r"[-+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
 
 PROGRAM = r"""
@@ -115,6 +115,8 @@ def join_continued(lines):
 def check_page(page, options, folder):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
+    if options.root / "samples" in page.parents:
+        shutil.copytree(page.parent, folder, dirs_exist_ok=True)
     for sample in (options.root / "samples").glob("*.ir"):
         shutil.copy(sample, folder)
     environment = dict(os.environ, PATH=f"{options.adc.parent}:{os.environ['PATH']}", NO_COLOR="1")
@@ -180,7 +182,7 @@ def main():
     parser.add_argument("--work", type=pathlib.Path, required=True)
     options = parser.parse_args()
     pages = [options.root / "README.md", options.root / "runtime-loader/README.md",
-             *(page for page in sorted((options.root / "docs").rglob("*.md")) if page.name not in ON_WHAT_IS_INSTALLED)]
+             *(page for page in sorted((options.root / "docs").rglob("*.md")) if str(page.relative_to(options.root)) not in ON_WHAT_IS_INSTALLED)]
     wrong, count = [], 0
     for page in pages:
         found, ran = check_page(page, options, options.work / page.relative_to(options.root).with_suffix(""))

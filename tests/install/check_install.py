@@ -233,12 +233,16 @@ def check_pages(options, prefix):
     sys.path.insert(0, str(HERE.parent / "docs"))
     import check_docs  # pylint: disable=import-outside-toplevel
     os.environ["CMAKE_PREFIX_PATH"] = str(prefix)
+    os.environ["PKG_CONFIG_PATH"] = str(next(prefix.rglob("adrt.pc")).parent)
     root = HERE.parent.parent
     page_options = argparse.Namespace(adc=prefix / "bin/adc", cc=options.cc, libraries=[], root=root)
     for name in sorted(check_docs.ON_WHAT_IS_INSTALLED):
-        wrong, count = check_docs.check_page(root / "docs" / name, page_options, options.work / "pages")
+        if "pkg-config" in (root / name).read_text(encoding="utf-8") and not shutil.which("pkg-config"):
+            print(f"NO pkg-config HERE, {name} IS NOT TYPED")
+            continue
+        wrong, count = check_docs.check_page(root / name, page_options, options.work / "pages")
         expect(count > 0 and not wrong, "\n\n".join(wrong))
-        print(f"docs/{name}: {count} commands")
+        print(f"{name}: {count} commands")
 
 
 def check_shared(prefix):
