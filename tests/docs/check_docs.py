@@ -21,7 +21,7 @@ import subprocess
 import sys
 
 # Pages whose commands need what is installed: tests/install/check_install.py runs them.
-ON_WHAT_IS_INSTALLED = {"docs/first-gradient.md", "samples/arm/README.md"}
+ON_WHAT_IS_INSTALLED = {"docs/first-gradient.md", "samples/arm/README.md", "samples/field/README.md"}
 NUMBER = re.compile(r"[-+]?\d[\d,]*\.?\d*(?:e[-+]?\d+)?")
 
 PROGRAM = r"""

@@ -36,6 +36,7 @@ SAMPLES = {
     "time_stepping/chain.ir step": ("x=9 v=9 force=9", "stiffness=3 dt=0.1", "--save-overwritten"),
     "time_stepping/chain.ir miss": ("x=9 wanted=9", "", "--save-overwritten"),
     "arm/track.cpp track": ("axis=7 link=7 path=4 angle=4,7 residual=4,10 joint=4,7", "calm=0.1"),
+    "field/field.comp field": ("points=5 wanted=5 weights=1185 field=5", "count=5 invocations_x=64"),
     "vulkan_engine/throw.ir throw": ("v=4 goal=4", "steps=12 dt=0.05"),
     "mpm_step.ir clear_grid": (GRID, ""),
     "mpm_step.ir p2g": (f"{GRID} {PARTICLES}", "x=@positions f=1 dt=0.001 dx=0.2 volume=0.01 particle_mass=0.01"),
