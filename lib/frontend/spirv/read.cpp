@@ -418,7 +418,7 @@ class Reader {
                  mark.marks.diff
                      ? std::string(mark.span.Valid() ? "this asks" : "--diff asks") +
                            " for the adjoint of '" + mark.name +
-                           "', and no block has a member of floats of that name"
+                           "', and no block that is used has a member of floats of that name"
                      : "this promises something of '" + mark.name + "', and no buffer has that name")
           .AddHelp(!mark.marks.diff ? "name a storage buffer, or a member of one"
                    : !near.empty()  ? "did you mean '" + std::string(near) + "'?"
