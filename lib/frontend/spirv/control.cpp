@@ -217,9 +217,7 @@ void Lowering::LeaveBy(std::set<uint32_t>& pending) {
 }
 
 Lowering::Arms Lowering::EmitArms(const Block& block, ir::Value condition, Id first, Id second, Id end) {
-  if (++depth_ > kDeepestRegion)
-    Refuse(diag::E0857, b_->span(), "branches and loops nest deeper than 200 levels",
-           "move inner parts into loops of their own");
+  Nest();
   Arms arms;
   arms.inst = b_->If(condition, {});
   ir::Block back = b_->block();
@@ -232,6 +230,25 @@ Lowering::Arms Lowering::EmitArms(const Block& block, ir::Value condition, Id fi
   b_->SetBlock(back);
   --depth_;
   return arms;
+}
+
+void Lowering::Nest() {
+  if (++depth_ > kDeepestRegion)
+    Refuse(diag::E0857, b_->span(), "branches and loops nest deeper than 200 levels",
+           "move inner parts into loops of their own");
+}
+
+/// From `label` to `end`, where no flag of `guards` is set.
+Lowering::Flow Lowering::EmitUnless(const std::set<uint32_t>& guards, Id label, Id end) {
+  ir::Block region = b_->block();
+  Nest();
+  ir::Inst guard = b_->If(b_->Make(Op::Not, {AnyFlag(guards)}), {});
+  b_->SetBlock((*kernel_)[guard].regions[0]);
+  Flow rest = EmitFrom(0, label, end);
+  --depth_;
+  CloseArms(guard);
+  b_->SetBlock(region);
+  return rest;
 }
 
 Lowering::Flow Lowering::EmitFrom(Id from, Id label, Id end) {
@@ -295,9 +312,7 @@ Lowering::Flow Lowering::EmitFrom(Id from, Id label, Id end) {
             if (arms.flows[falls].falls && !arms.flows[other].falls && !arms.flows[other].pending.empty() &&
                 arms.flows[falls].pending.empty()) {
               Close(regions[other]);
-              if (++depth_ > kDeepestRegion)
-                Refuse(diag::E0857, b_->span(), "branches and loops nest deeper than 200 levels",
-                       "move inner parts into loops of their own");
+              Nest();
               b_->SetBlock(regions[falls]);
               Flow rest = EmitFrom(0, merge, end);
               --depth_;
@@ -321,9 +336,7 @@ Lowering::Flow Lowering::EmitFrom(Id from, Id label, Id end) {
           Id leaving = first_leaves ? first : second, staying = first_leaves ? second : first;
           bool ends = leaving == end || (first_leaves && second_leaves);
           if (!ends) {
-            if (++depth_ > kDeepestRegion)
-              Refuse(diag::E0857, b_->span(), "branches and loops nest deeper than 200 levels",
-                     "move inner parts into loops of their own");
+            Nest();
             ir::Inst branch = b_->If(condition, {});
             ir::Block out = (*kernel_)[branch].regions[first_leaves ? 0 : 1];
             ir::Block in = (*kernel_)[branch].regions[first_leaves ? 1 : 0];
@@ -372,16 +385,7 @@ Lowering::Flow Lowering::EmitFrom(Id from, Id label, Id end) {
     from = 0;
     label = merge;
     if (guards.empty()) continue;
-    if (++depth_ > kDeepestRegion)
-      Refuse(diag::E0857, b_->span(), "branches and loops nest deeper than 200 levels",
-             "move inner parts into loops of their own");
-    ir::Inst guard = b_->If(b_->Make(Op::Not, {AnyFlag(guards)}), {});
-    b_->SetBlock((*kernel_)[guard].regions[0]);
-    Flow rest = EmitFrom(0, merge, end);
-    --depth_;
-    CloseArms(guard);
-    b_->SetBlock(region);
-    result.Join(rest);
+    result.Join(EmitUnless(guards, merge, end));
     result.pending.insert(guards.begin(), guards.end());
     LeaveBy(result.pending);
     return result;
@@ -415,9 +419,7 @@ Lowering::Flow Lowering::EmitSwitch(const Block& block) {
   Spend(all.size() + 1, last);
   case_of(fallback);
   OrderCases(merge, cases);
-  if (++depth_ > kDeepestRegion)
-    Refuse(diag::E0857, b_->span(), "branches and loops nest deeper than 200 levels",
-           "move inner parts into loops of their own");
+  Nest();
   Scope scope;
   scope.kind = Scope::Kind::Switch;
   scope.merge = merge;

@@ -410,9 +410,7 @@ bool Lowering::FindStep(const Block& header, const std::set<Id>& blocks, Id coun
 }
 
 Lowering::Flow Lowering::EmitLoop(const Block& header) {
-  if (++depth_ > kDeepestRegion)
-    Refuse(diag::E0857, b_->span(), "branches and loops nest deeper than 200 levels",
-           "move inner parts into loops of their own");
+  Nest();
   if (header.terminator == nullptr) Refuse(diag::E0852, b_->span(), "a block does not end");
   std::set<Id> blocks = LoopBlocks(header);
   Spend(blocks.size(), *header.merge);

@@ -83,112 +83,118 @@ Id Lowering::RootOf(Id pointer) const {
   return 0;
 }
 
-/// The variables that the entry and what it calls name, and which of them something writes.
-void Lowering::FindVariables(std::vector<Resource>& resources) {
-  std::set<Id> used, compared_signed, compared_unsigned;
-  std::vector<Id> pending{entry_.function};
-  functions_.insert(entry_.function);
+/// What an instruction names, writes and calls.
+void Lowering::SeeUses(const Instruction& inst, std::set<Id>& used, std::vector<Id>& functions) {
   auto see = [&](Id id) {
-    const Instruction* inst = binary_.Find(id);
-    if (inst != nullptr && inst->op == spv::OpVariable && inst->At(0) != spv::StorageClassFunction)
+    const Instruction* named = binary_.Find(id);
+    if (named != nullptr && named->op == spv::OpVariable && named->At(0) != spv::StorageClassFunction)
       used.insert(id);
   };
+  FindTables(inst);
+  if (PointerOperand(inst) == 0) see(inst.At(0));
+  if (inst.op == spv::OpCopyMemory) see(inst.At(1));
+  if (Writes(inst)) written_.insert(OwnerOf(inst.At(0)));
+  bool of_subgroup = inst.op >= spv::OpGroupNonUniformElect && inst.op <= spv::OpGroupNonUniformQuadSwap;
+  by_workgroups_ = by_workgroups_ || (of_subgroup && !binary_.IsPrinted());
+  if (inst.op == spv::OpImageWrite) {
+    written_.insert(RootOf(inst.At(0)));
+    writes_images_ = true;
+  }
+  if (inst.op == spv::OpAtomicSMin || inst.op == spv::OpAtomicSMax)
+    pointed_.blocks[OwnerOf(inst.At(0))].compares_signed = true;
+  if (inst.op == spv::OpAtomicUMin || inst.op == spv::OpAtomicUMax)
+    pointed_.blocks[OwnerOf(inst.At(0))].compares_unsigned = true;
+  if (inst.op != spv::OpFunctionCall) return;
+  if (functions_.insert(inst.At(0)).second) functions.push_back(inst.At(0));
+  for (size_t n = 1; n < inst.operands.size(); ++n) {
+    see(inst.At(n));
+    written_.insert(OwnerOf(inst.At(n)));
+  }
+}
+
+/// The variables that the entry and what it calls name, and which of them something writes.
+void Lowering::FindVariables(std::vector<Resource>& resources) {
+  std::set<Id> used;
+  std::vector<Id> pending{entry_.function};
+  functions_.insert(entry_.function);
   while (!pending.empty()) {
     auto found = binary_.functions().find(pending.back());
     pending.pop_back();
     if (found == binary_.functions().end()) continue;
     for (const Block& block : found->second.blocks) {
-      for (const Instruction* inst : block.body) {
-        FindTables(*inst);
-        if (PointerOperand(*inst) == 0) see(inst->At(0));
-        if (inst->op == spv::OpCopyMemory) see(inst->At(1));
-        if (Writes(*inst)) written_.insert(OwnerOf(inst->At(0)));
-        bool of_subgroup =
-            inst->op >= spv::OpGroupNonUniformElect && inst->op <= spv::OpGroupNonUniformQuadSwap;
-        by_workgroups_ = by_workgroups_ || (of_subgroup && !binary_.IsPrinted());
-        if (inst->op == spv::OpImageWrite) {
-          written_.insert(RootOf(inst->At(0)));
-          writes_images_ = true;
-        }
-        if (inst->op == spv::OpAtomicSMin || inst->op == spv::OpAtomicSMax)
-          compared_signed.insert(OwnerOf(inst->At(0)));
-        if (inst->op == spv::OpAtomicUMin || inst->op == spv::OpAtomicUMax)
-          compared_unsigned.insert(OwnerOf(inst->At(0)));
-        if (inst->op != spv::OpFunctionCall) continue;
-        if (functions_.insert(inst->At(0)).second) pending.push_back(inst->At(0));
-        for (size_t n = 1; n < inst->operands.size(); ++n) {
-          see(inst->At(n));
-          written_.insert(OwnerOf(inst->At(n)));
-        }
-      }
+      for (const Instruction* inst : block.body) SeeUses(*inst, used, pending);
     }
   }
   FindPointers();
   for (Id block : written_) pointed_.blocks[block].written = true;
-  for (Id block : compared_signed) pointed_.blocks[block].compares_signed = true;
-  for (Id block : compared_unsigned) pointed_.blocks[block].compares_unsigned = true;
   for (Id variable : used) {
-    const Instruction& inst = *binary_.Find(variable);
-    Resource resource;
-    resource.variable = variable;
-    resource.block = types_.Element(inst.type);
-    auto number = [&](spv::Decoration kind) {
-      return static_cast<uint32_t>(std::max<int64_t>(0, binary_.Decorated(variable, kind)));
-    };
-    resource.aliased = binary_.Decorated(variable, spv::DecorationAliased) >= 0;
-    resource.compares_signed = compared_signed.count(variable) != 0;
-    resource.compares_unsigned = compared_unsigned.count(variable) != 0;
-    resource.set = number(spv::DecorationDescriptorSet);
-    resource.binding = number(spv::DecorationBinding);
-    std::string name(binary_.NameOf(variable));
-    if (name.empty()) name = binary_.NameOf(resource.block);
-    switch (inst.At(0)) {
-      case spv::StorageClassInput:
-        by_workgroups_ = by_workgroups_ || IsOfSubgroups(binary_.Decorated(variable, spv::DecorationBuiltIn));
-        continue;
-      case spv::StorageClassPrivate:
-        privates_.push_back(variable);
-        continue;
-      case spv::StorageClassStorageBuffer:
-        resource.kind = Kind::StorageBuffer;
-        break;
-      case spv::StorageClassUniform: {
-        bool storage = binary_.Decorated(resource.block, spv::DecorationBufferBlock) >= 0;
-        resource.kind = storage ? Kind::StorageBuffer : Kind::UniformBuffer;
-        break;
-      }
-      case spv::StorageClassPushConstant:
-        resource.kind = Kind::PushConstant;
-        break;
-      case spv::StorageClassWorkgroup:
-        shared_.push_back(variable);
-        by_workgroups_ = true;
-        continue;
-      case spv::StorageClassUniformConstant:
-        if (types_.KindOf(resource.block) == spv::OpTypeSampler) continue;
-        if (types_.KindOf(resource.block) != spv::OpTypeImage &&
-            types_.KindOf(resource.block) != spv::OpTypeSampledImage)
-          Refuse(diag::E0855, inst.span, "'" + name + "' is an array of images, or another opaque object",
-                 "declare each image by itself");
-        resource.kind = Kind::StorageBuffer;
-        break;
-      case spv::StorageClassPhysicalStorageBuffer:
-      default:
-        Refuse(diag::E0855, inst.span, "'" + name + "' lies in a class of memory that kernels do not have",
-               "use storage buffers, uniform blocks and push constants");
-    }
-    bool is_volatile = binary_.Decorated(variable, spv::DecorationVolatile) >= 0;
-    for (uint32_t n = 0;
-         types_.KindOf(resource.block) == spv::OpTypeStruct && n < types_.Members(resource.block); ++n)
-      is_volatile = is_volatile || binary_.MemberDecorated(resource.block, n, spv::DecorationVolatile) >= 0;
-    if (is_volatile)
-      Refuse(diag::E0856, inst.span,
-             "'" + name + "' is volatile: it means something to invocations that wait for others",
-             "kernels do not wait for each other: dispatch twice");
-    resource.read_only =
-        binary_.Decorated(variable, spv::DecorationNonWritable) >= 0 || written_.count(variable) == 0;
-    resources.push_back(std::move(resource));
+    if (std::optional<Resource> resource = ResourceOf(variable)) resources.push_back(std::move(*resource));
   }
+}
+
+/// Empty for a variable that is an input, or a local of the kernel.
+std::optional<Resource> Lowering::ResourceOf(Id variable) {
+  const Instruction& inst = *binary_.Find(variable);
+  Resource resource;
+  resource.variable = variable;
+  resource.block = types_.Element(inst.type);
+  auto number = [&](spv::Decoration kind) {
+    return static_cast<uint32_t>(std::max<int64_t>(0, binary_.Decorated(variable, kind)));
+  };
+  resource.aliased = binary_.Decorated(variable, spv::DecorationAliased) >= 0;
+  const Pointed::Use& uses = pointed_.blocks[variable];
+  resource.compares_signed = uses.compares_signed;
+  resource.compares_unsigned = uses.compares_unsigned;
+  resource.set = number(spv::DecorationDescriptorSet);
+  resource.binding = number(spv::DecorationBinding);
+  std::string name(binary_.NameOf(variable));
+  if (name.empty()) name = binary_.NameOf(resource.block);
+  switch (inst.At(0)) {
+    case spv::StorageClassInput:
+      by_workgroups_ = by_workgroups_ || IsOfSubgroups(binary_.Decorated(variable, spv::DecorationBuiltIn));
+      return std::nullopt;
+    case spv::StorageClassPrivate:
+      privates_.push_back(variable);
+      return std::nullopt;
+    case spv::StorageClassStorageBuffer:
+      resource.kind = Kind::StorageBuffer;
+      break;
+    case spv::StorageClassUniform: {
+      bool storage = binary_.Decorated(resource.block, spv::DecorationBufferBlock) >= 0;
+      resource.kind = storage ? Kind::StorageBuffer : Kind::UniformBuffer;
+      break;
+    }
+    case spv::StorageClassPushConstant:
+      resource.kind = Kind::PushConstant;
+      break;
+    case spv::StorageClassWorkgroup:
+      shared_.push_back(variable);
+      by_workgroups_ = true;
+      return std::nullopt;
+    case spv::StorageClassUniformConstant:
+      if (types_.KindOf(resource.block) == spv::OpTypeSampler) return std::nullopt;
+      if (types_.KindOf(resource.block) != spv::OpTypeImage &&
+          types_.KindOf(resource.block) != spv::OpTypeSampledImage)
+        Refuse(diag::E0855, inst.span, "'" + name + "' is an array of images, or another opaque object",
+               "declare each image by itself");
+      resource.kind = Kind::StorageBuffer;
+      break;
+    case spv::StorageClassPhysicalStorageBuffer:
+    default:
+      Refuse(diag::E0855, inst.span, "'" + name + "' lies in a class of memory that kernels do not have",
+             "use storage buffers, uniform blocks and push constants");
+  }
+  bool is_volatile = binary_.Decorated(variable, spv::DecorationVolatile) >= 0;
+  for (uint32_t n = 0;
+       types_.KindOf(resource.block) == spv::OpTypeStruct && n < types_.Members(resource.block); ++n)
+    is_volatile = is_volatile || binary_.MemberDecorated(resource.block, n, spv::DecorationVolatile) >= 0;
+  if (is_volatile)
+    Refuse(diag::E0856, inst.span,
+           "'" + name + "' is volatile: it means something to invocations that wait for others",
+           "kernels do not wait for each other: dispatch twice");
+  resource.read_only =
+      binary_.Decorated(variable, spv::DecorationNonWritable) >= 0 || written_.count(variable) == 0;
+  return resource;
 }
 
 /// Two variables at one binding are one memory, which accesses of kernels do not expect of buffers that do
@@ -550,6 +556,52 @@ uint64_t Lowering::ConstantBits(const Instruction& inst) const {
   return bits;
 }
 
+/// A parameter of the kernel, where its value is that of no option.
+Value Lowering::SpecValue(const Instruction& inst) {
+  ir::Type type = types_.Register(inst.type);
+  for (const SpecConstant& spec : specs_) {
+    if (spec.id != inst.result || spec.given || spec.frozen) continue;
+    ir::Value& param = spec_params_[inst.result];
+    if (!param.Valid()) {
+      ir::ShaderBinding binding;
+      binding.kind = Kind::SpecConstant;
+      binding.number = spec.number;
+      binding.default_bits = inst.op == spv::OpSpecConstant       ? ConstantBits(inst)
+                             : inst.op == spv::OpSpecConstantTrue ? 1
+                                                                  : 0;
+      param = resources_->AddScalar(spec.name.empty() ? "constant_" + std::to_string(spec.number) : spec.name,
+                                    type, binding);
+    }
+    return {{param}};
+  }
+  if (type.IsFloat()) {
+    auto given = types_.SpecBits(inst.result);
+    return {{b_->Bits(type, given ? *given : ConstantBits(inst))}};
+  }
+  return {{b_->Int(type, types_.Integer(inst.result).value_or(0))}};
+}
+
+/// What SPIR-V computes of specialisation constants.
+Value Lowering::ComputedConstant(const Instruction& inst) {
+  if (std::optional<int64_t> known = types_.Integer(inst.result)) {
+    bool depends = false;
+    for (const SpecConstant& spec : specs_) depends = depends || (!spec.given && !spec.frozen);
+    if (!depends) return {{b_->Int(types_.Register(inst.type), *known)}};
+  }
+  // The operation as an instruction of its own.
+  Instruction operation = inst;
+  operation.op = static_cast<spv::Op>(inst.At(0));
+  operation.operands = inst.operands.subspan(1);
+  if (!Composite(operation) && !Arithmetic(operation)) {
+    Refuse(diag::E0854, inst.span, "an operation on specialisation constants that kernels do not have",
+           "give them values with --spec");
+  }
+  Value value = frame().values[inst.result];
+  frame().values.erase(inst.result);  // its place may not be seen from the next use
+  frame().defined_in.erase(inst.result);
+  return value;
+}
+
 Value Lowering::ConstantValue(const Instruction& inst, uint32_t depth) {
   if (depth > kDeepest) Refuse(diag::E0852, inst.span, "constants nest deeper than 64 levels");
   Spend(1, inst);
@@ -575,29 +627,8 @@ Value Lowering::ConstantValue(const Instruction& inst, uint32_t depth) {
       return ZeroOf(inst.type);
     case spv::OpSpecConstantTrue:
     case spv::OpSpecConstantFalse:
-    case spv::OpSpecConstant: {
-      ir::Type type = types_.Register(inst.type);
-      for (const SpecConstant& spec : specs_) {
-        if (spec.id != inst.result || spec.given || spec.frozen) continue;
-        ir::Value& param = spec_params_[inst.result];
-        if (!param.Valid()) {
-          ir::ShaderBinding binding;
-          binding.kind = Kind::SpecConstant;
-          binding.number = spec.number;
-          binding.default_bits = inst.op == spv::OpSpecConstant       ? ConstantBits(inst)
-                                 : inst.op == spv::OpSpecConstantTrue ? 1
-                                                                      : 0;
-          param = resources_->AddScalar(
-              spec.name.empty() ? "constant_" + std::to_string(spec.number) : spec.name, type, binding);
-        }
-        return {{param}};
-      }
-      if (type.IsFloat()) {
-        auto given = types_.SpecBits(inst.result);
-        return {{b_->Bits(type, given ? *given : ConstantBits(inst))}};
-      }
-      return {{b_->Int(type, types_.Integer(inst.result).value_or(0))}};
-    }
+    case spv::OpSpecConstant:
+      return SpecValue(inst);
     case spv::OpConstantComposite:
     case spv::OpSpecConstantComposite: {
       Value value;
@@ -611,31 +642,8 @@ Value Lowering::ConstantValue(const Instruction& inst, uint32_t depth) {
       if (type.IsMat()) return {{MatrixOf(type, parts)}};
       return {{MakeVector(parts)}};
     }
-    case spv::OpSpecConstantOp: {
-      if (std::optional<int64_t> known = types_.Integer(inst.result)) {
-        bool depends = false;
-        for (const SpecConstant& spec : specs_) depends = depends || (!spec.given && !spec.frozen);
-        if (!depends) return {{b_->Int(types_.Register(inst.type), *known)}};
-      }
-      // The operation as an instruction of its own.
-      Instruction operation = inst;
-      operation.op = static_cast<spv::Op>(inst.At(0));
-      operation.operands = inst.operands.subspan(1);
-      bool composite = operation.op == spv::OpCompositeExtract || operation.op == spv::OpCompositeInsert ||
-                       operation.op == spv::OpVectorShuffle;
-      ir::Block here = b_->block();
-      (void)here;
-      if (composite) {
-        Composite(operation);
-      } else if (!Arithmetic(operation)) {
-        Refuse(diag::E0854, inst.span, "an operation on specialisation constants that kernels do not have",
-               "give them values with --spec");
-      }
-      Value value = frame().values[inst.result];
-      frame().values.erase(inst.result);  // its place may not be seen from the next use
-      frame().defined_in.erase(inst.result);
-      return value;
-    }
+    case spv::OpSpecConstantOp:
+      return ComputedConstant(inst);
     default:
       Refuse(diag::E0854, inst.span, "a value is used that kernels do not have",
              "docs/shaders.md lists what is taken");

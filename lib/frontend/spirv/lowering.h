@@ -171,6 +171,8 @@ class Lowering {
 
   // lowering.cpp
   void FindVariables(std::vector<Resource>& resources);
+  void SeeUses(const Instruction& inst, std::set<Id>& used, std::vector<Id>& functions);
+  std::optional<Resource> ResourceOf(Id variable);
   void CheckBindings(const std::vector<Resource>& resources) const;
   void AddParameters();
   void CheckOrder();
@@ -183,6 +185,8 @@ class Lowering {
   Value Get(Id id);
   ir::Value GetOne(Id id);
   Value ConstantValue(const Instruction& inst, uint32_t depth);
+  Value SpecValue(const Instruction& inst);
+  Value ComputedConstant(const Instruction& inst);
   uint64_t ConstantBits(const Instruction& inst) const;
   Value ZeroOf(Id type);
   void Set(const Instruction& inst, Value value);
@@ -347,6 +351,9 @@ class Lowering {
   // control.cpp, and loops.cpp what has to do with loops
   const Block& BlockAt(Id label) const;
   Flow EmitFrom(Id from, Id label, Id end);
+  Flow EmitUnless(const std::set<uint32_t>& guards, Id label, Id end);
+  /// Counts one region more around what is emitted.
+  void Nest();
   void EmitBlock(const Block& block);
   void StoreEdge(Id from, Id to);
   std::optional<Flow> Leave(Id from, Id target);

@@ -383,8 +383,6 @@ class Reader {
     }
     const std::vector<ir::Value>& indices = kernel[kernel[loop].regions[0]].params;
     if (indices.size() < 3) return;
-    const Binary::LocalSize* size = binary_.LocalSizeOf(entry.function);
-    (void)size;
     for (uint32_t axis = 1; axis < 3; ++axis) {
       ir::Value extent = kernel.Operand(loop, 2 * (2 - axis) + 1);
       axes[axis] = LocalSize(entry, axis) != 1 || read.count(indices[2 - axis].raw) != 0 ||
