@@ -8,6 +8,7 @@
 #include "driver/header_names.h"
 #include "driver/layout_struct.h"
 #include "driver/typed_call.h"
+#include "support/hash.h"
 
 namespace adc::driver {
 
@@ -104,6 +105,16 @@ void WriteLayout(const artifact::LayoutMeta& layout, Names& names, std::string* 
   *text += LayoutStructText(layout, word, names.words);
 }
 
+/// Headers of one base name, of several folders, do not hide each other.
+std::string GuardWord(std::string_view name, std::string_view text) {
+  uint64_t hash = 0;
+  for (char byte : text) hash = HashMix(hash, static_cast<unsigned char>(byte));
+  constexpr int kDigits = 16;
+  std::string word = "ADC_" + HeaderIdentifier(name) + "_";
+  for (int digit = 0; digit < kDigits; ++digit) word += "0123456789ABCDEF"[hash >> (4 * digit) & 15];
+  return word + "_H";
+}
+
 /// The loader's part of typed calls, where the compiler finds it.
 constexpr const char* kIncludes =
     "#include <assert.h>\n#include <stddef.h>\n#include <stdint.h>\n"
@@ -114,9 +125,7 @@ constexpr const char* kIncludes =
 }  // namespace
 
 std::string HeaderText(const artifact::Metadata& metadata, std::string_view guard, const KernelText& more) {
-  std::string word = "ADC_" + HeaderIdentifier(guard) + "_H";
-  std::string text = "/* Made by " + std::string(metadata.producer.view()) + ". */\n#ifndef " + word +
-                     "\n#define " + word + "\n\n" + kIncludes;
+  std::string text = kIncludes;
   Names names;
   for (const artifact::LayoutMeta& layout : metadata.layouts) WriteLayout(layout, names, &text);
   std::string entries;
@@ -136,7 +145,9 @@ std::string HeaderText(const artifact::Metadata& metadata, std::string_view guar
       "\n/* Entry points of the object, one per task; artifact/cpu_abi.h says how they are called. */\n"
       "struct adrt_cpu_frame;\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n" +
       entries + "#ifdef __cplusplus\n}\n#endif\n\n#endif\n";
-  return text;
+  std::string word = GuardWord(guard, text);
+  return "/* Made by " + std::string(metadata.producer.view()) + ". */\n#ifndef " + word + "\n#define " +
+         word + "\n\n" + text;
 }
 
 }  // namespace adc::driver

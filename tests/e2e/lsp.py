@@ -249,6 +249,7 @@ kernel @k(%x: buffer<f32, 1> diff, %n: i32) {
     # What would mean something else is refused: a name that is taken, seen from inside, or no name.
     assert rename(position(text, "%n"), "x").startswith("'%x' cannot be its name: "), "taken"
     assert rename(position(text, "@f<"), "k").startswith("'@k' cannot be its name: "), "taken"
+    assert rename(position(text, "%n"), "x.adj").startswith("'%x.adj' cannot be its name: "), "taken by the gradient"
     equal(rename(position(text, "%x:"), "s"), "'%s' cannot be its name: '%s' is defined twice")
     for name in ("", "a b", "a.", "1a", "%", "@t", "t // c", "t\n", "%%t"):
         assert "name" in rename(position(text, "%s = %x"), name), name

@@ -190,8 +190,8 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
   using driver::FloatMode;
   AddChoice<FloatMode>(
       line, "--fp", "MODE",
-      "strict: each operation rounds; contract (default): fused multiply-add;\n"
-      "fast: sums reordered, functions approximate",
+      "strict: each operation rounds; contract (default): fused multiply-add,\n"
+      "and threads may share a long sum; fast: all sums reordered, functions approximate",
       {{"strict", FloatMode::Strict}, {"contract", FloatMode::Contract}, {"fast", FloatMode::Fast}},
       &options.float_mode);
   line.Value("--simd", "WHAT",

@@ -93,6 +93,7 @@ class Document {
   /// The extents of all names that mean what is named at `offset`; none, perhaps with a reason in `failure`.
   std::vector<std::pair<size_t, size_t>> PlacesOfName(size_t offset, std::string* failure);
   bool MeansTheSame(const std::string& text, const std::string& name, std::string* failure) const;
+  bool CompilesAlike(const std::string& text, const std::string& name, std::string* failure) const;
   /// With its '%'.
   std::string NameOf(const parse::ValuePlace& place) const;
   std::string DescribeValue(const parse::ValuePlace& place) const;

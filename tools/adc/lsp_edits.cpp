@@ -181,8 +181,20 @@ std::vector<TextEdit> Document::Rename(Position position, const std::string& nam
     edits.push_back({lines.RangeOf(begin, end), whole});
   }
   renamed += text_.substr(done);
-  if (MeansTheSame(renamed, whole, failure)) return edits;
+  if (MeansTheSame(renamed, whole, failure) && CompilesAlike(renamed, whole, failure)) return edits;
   return {};
+}
+
+/// Names that a derivative or a phase gives are taken too.
+bool Document::CompilesAlike(const std::string& text, const std::string& name, std::string* failure) const {
+  Document other(path_, options_);
+  other.SetText(text);
+  other.Analyse([] { return false; });
+  auto is_error = [](const DocumentMessage& message) { return message.severity == diag::Severity::Error; };
+  if (std::ranges::count_if(other.messages_, is_error) <= std::ranges::count_if(messages_, is_error))
+    return true;
+  *failure = "'" + name + "' cannot be its name: " + std::ranges::find_if(other.messages_, is_error)->text;
+  return false;
 }
 
 /// Whether `text`, in which a name was replaced by `name`, is the document in all but this name.

@@ -167,9 +167,12 @@ bool Lowering::ImageOperation(const Instruction& inst) {
     }
     case spv::OpImageQuerySize:
     case spv::OpImageQuerySizeLod:
+      if (inst.op == spv::OpImageQuerySizeLod && !IsZero(GetOne(inst.At(1))))
+        RefuseOfNative(HandleOf(inst.At(0), inst).image, "the size of a level is asked of", inst);
       SetOne(inst, ImageBuilder(*b_, image()).Size());
       return true;
     case spv::OpImageQueryLevels:
+      RefuseOfNative(HandleOf(inst.At(0), inst).image, "the number of levels is asked of", inst);
       SetOne(inst, b_->I32(1));
       return true;
     case spv::OpImageTexelPointer: {

@@ -90,7 +90,7 @@ TexelLayout LayoutOfImage(const Types& types, const Instruction& image, bool nat
   if (image.At(4) != 0) RefuseImage(place, "an image of several samples");
   layout.has_layers = image.At(3) != 0;
   if (native) {
-    if (image.At(1) == spv::DimRect) RefuseImage(place, "a rectangle of OpenGL's, kept as an image,");
+    if (image.At(1) == spv::DimRect) RefuseImage(place, "a rectangle of OpenGL's, as an image,");
     layout.is_native = true;
     layout.scalar = types.MemoryScalar(image.At(0));
     if (ir::ByteSize(layout.scalar) != 4) RefuseImage(place, "an image whose numbers do not have 32 bits");
