@@ -1,6 +1,7 @@
 """adrt.torch: autograd by the gradients of kernels, against differences, closed forms and forward mode."""
 
 import collections
+import os
 import sys
 import unittest
 
@@ -45,7 +46,8 @@ def in_parallel(rank, meeting, bundle):
     parallel = torch.nn.parallel.DistributedDataParallel(module)  # sums gradients for as long as it lives
     parallel(data_of(rank).float()).backward()
     torch.save(module.weight.grad, f"{meeting}.{rank}")
-    torch.distributed.destroy_process_group()
+    torch.distributed.barrier()
+    os._exit(0)  # gloo of PyTorch 1.13 may wait for itself when it is destroyed
 
 
 class Torch(unittest.TestCase):
