@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "diag/diagnostics.h"
+#include "diag/severity_word.h"
 #include "support/printable.h"
 
 namespace adc::diag {
@@ -46,9 +47,7 @@ class TextPrinter {
       : sources_(sources), color_(color), out_(out) {}
 
   void Print(const Diagnostic& diagnostic) {
-    const char* word = diagnostic.severity == Severity::Error     ? "error"
-                       : diagnostic.severity == Severity::Warning ? "warning"
-                                                                  : "remark";
+    const char* word = SeverityWord(diagnostic.severity);
     const char* paint = diagnostic.severity == Severity::Error     ? "\033[1;31m"
                         : diagnostic.severity == Severity::Warning ? "\033[1;35m"
                                                                    : "\033[1;34m";

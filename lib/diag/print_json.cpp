@@ -5,23 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "diag/diagnostics.h"
+#include "diag/severity_word.h"
 
 namespace adc::diag {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-const char* WordFor(Severity severity) {
-  switch (severity) {
-    case Severity::Error:
-      return "error";
-    case Severity::Warning:
-      return "warning";
-    case Severity::Remark:
-      return "remark";
-  }
-  return "";
-}
 
 /// Adds the place, or nothing where there is none.
 void AddPlace(const SourceManager& sources, SourceSpan span, Json* object) {
@@ -41,7 +30,7 @@ void AddPlace(const SourceManager& sources, SourceSpan span, Json* object) {
 std::string PrintDiagnosticsJson(const Diagnostics& diagnostics, const SourceManager& sources) {
   std::string out;
   for (const Diagnostic& diagnostic : diagnostics.All()) {
-    Json object = {{"severity", WordFor(diagnostic.severity)},
+    Json object = {{"severity", SeverityWord(diagnostic.severity)},
                    {"id", InfoOf(diagnostic.id).id},
                    {"message", diagnostic.text}};
     AddPlace(sources, diagnostic.span, &object);

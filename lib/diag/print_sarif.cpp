@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "diag/diagnostics.h"
+#include "diag/severity_word.h"
 #include "support/uri.h"
 #include "support/utf16.h"
 
@@ -17,15 +18,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 const char* LevelFor(Severity severity) {
-  switch (severity) {
-    case Severity::Error:
-      return "error";
-    case Severity::Warning:
-      return "warning";
-    case Severity::Remark:
-      return "note";
-  }
-  return "";
+  return severity == Severity::Remark ? "note" : SeverityWord(severity);
 }
 
 class SarifPrinter {

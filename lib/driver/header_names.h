@@ -11,7 +11,7 @@ namespace adc::driver {
 /// Letters, digits and underscores, with every other byte as an underscore.
 std::string HeaderIdentifier(std::string_view name);
 
-/// HeaderIdentifier of a name that stands alone, as a member or a namespace. An underscore is put behind a
+/// HeaderIdentifier of a name that stands alone, as a member or a namespace. An underscore follows a
 /// word that C or C++ has taken, that begins as the header's own names do, or that a header of a system may
 /// define as a macro.
 std::string HeaderMember(std::string_view name);

@@ -25,7 +25,7 @@ bool IsCalled(const artifact::KernelMeta& kernel);
 /// A scalar type in C: "float"; uint16_t for the bits of an f16.
 std::string CallScalar(artifact::ScalarType type);
 
-/// Behind the name of a by-value element: "", "[3]" of a vector, "[3][3]" of a matrix.
+/// What follows the name of a by-value element: "", "[3]" of a vector, "[3][3]" of a matrix.
 std::string CallElement(uint32_t rows, uint32_t columns);
 
 /// The struct `word`_args, the function `word`_bind and, for C++20, the same with spans in the namespace

@@ -2,6 +2,7 @@
 
 #include <spirv/unified1/GLSL.std.450.h>
 
+#include <span>
 #include <spirv/unified1/spirv.hpp>
 
 namespace adc::frontend::spirv {

@@ -2,7 +2,6 @@
 // Operations of SPIR-V that are one operation of the IR.
 
 #include <cstdint>
-#include <span>
 
 #include "ir/op.h"
 

@@ -255,8 +255,7 @@ names. Returns adrt.Size. ArgumentError where a shape or a number is missing.)";
 
 constexpr char kXlaNameDoc[] =
     "_xla_name(on_cpu): the name by which XLA's handlers find this kernel with its options, a str; None "
-    "where "
-    "a launch needs Python. on_cpu: its code for the CPU is loaded now.";
+    "where a launch needs Python. on_cpu: its code for the CPU is loaded now.";
 
 constexpr char kNumberDoc[] =
     "The bytes of a number, or of a sequence of numbers, for the parameter of that name: _number('n', 3).";
