@@ -11,7 +11,7 @@ endif()
 # The same for loader and artifact format, which have neither exceptions nor RTTI. <atomic> alone, which handles need, is
 # a third of what the loader takes to compile. Where they are built for size some files have options of their own, and on
 # Apple's systems some are in another language: there, as where the loader is built alone, files are read as they are.
-if(ADC_BUILD_COMPILER AND NOT APPLE AND NOT CMAKE_BUILD_TYPE STREQUAL MinSizeRel)
+if(ADC_BUILD_COMPILER AND NOT APPLE AND NOT WIN32 AND NOT CMAKE_BUILD_TYPE STREQUAL MinSizeRel)
   add_library(adc_loader_headers OBJECT "${ADC_ROOT}/cmake/precompiled.cpp")
   target_compile_options(adc_loader_headers PRIVATE -fno-exceptions -fno-rtti -fno-threadsafe-statics)
   target_link_libraries(adc_loader_headers PRIVATE adc_options)
@@ -41,12 +41,12 @@ function(adc_library name)
   endif()
 endfunction()
 
-# adc_embed_text(target namespace symbol name): NAME.ir of the current folder as the string NAMESPACE::SYMBOL, part of
+# adc_embed_text(target namespace symbol file): FILE of the current folder as the string NAMESPACE::SYMBOL, part of
 # TARGET; configured again whenever the text changes.
-function(adc_embed_text target namespace symbol name)
-  set(source "${CMAKE_CURRENT_SOURCE_DIR}/${name}.ir")
+function(adc_embed_text target namespace symbol file)
+  set(source "${CMAKE_CURRENT_SOURCE_DIR}/${file}")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${source}")
   file(READ "${source}" text)
-  configure_file("${ADC_ROOT}/cmake/embedded_text.cpp.in" ${name}_text.cpp @ONLY)
-  target_sources(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/${name}_text.cpp")
+  configure_file("${ADC_ROOT}/cmake/embedded_text.cpp.in" ${file}_text.cpp @ONLY)
+  target_sources(${target} PRIVATE "${CMAKE_CURRENT_BINARY_DIR}/${file}_text.cpp")
 endfunction()

@@ -19,7 +19,7 @@ endif()
 
 find_library(ADC_ZLIB_LIBRARY NAMES libz.a REQUIRED)
 # The linker of images names every target that LLVM was built with. Those that adc does not compile for stay out.
-set(parts Passes LTO Option FrontendOpenMP WindowsDriver DebugInfoDWARF IRReader AsmParser X86Disassembler
+set(parts Passes LTO ObjCopy Option FrontendOpenMP WindowsDriver DebugInfoDWARF IRReader AsmParser X86Disassembler
   AArch64Disassembler AMDGPUDisassembler)
 set(ADC_LEFT_OUT "")
 foreach(processor IN LISTS LLVM_TARGETS_TO_BUILD)

@@ -15,7 +15,7 @@ if(ADRT_BUILD_SHARED)
 endif()
 
 # A header of a kind that was left out would declare functions that are not there.
-set(headers adrt.h adrt_call.h adrt_rollout.h adrt_sodium.h adrt_trace.h)
+set(headers adrt.h adrt_call.h adrt_prints.h adrt_rollout.h adrt_sodium.h adrt_trace.h)
 if(ADRT_JOBS)
   list(APPEND headers adrt_arg_group.h adrt_cpu.h adrt_sequence.h)
 endif()

@@ -19,7 +19,7 @@ adc = os.path.abspath(lit_config.params["adc"])
 llvm = lit_config.params.get("llvm", "/usr/lib/llvm-19/bin")
 tools = os.path.join(config.test_exec_root, "bin")
 os.makedirs(tools, exist_ok=True)
-commands = "opt|fmt|run|gradcheck|bench|inspect|verify|sign|diff|size|extract|report|devices|batch|lsp"
+commands = "opt|fmt|run|gradcheck|bench|inspect|verify|sign|diff|size|extract|report|devices|batch|lsp|explain"
 script = f"""#!/bin/sh
 case "$1" in
   {commands}) exec {adc} "$@" ;;

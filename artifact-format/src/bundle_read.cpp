@@ -30,7 +30,7 @@ bool AllZero(std::span<const uint8_t> file, uint64_t begin, uint64_t end) {
 bool IsKnown(uint32_t kind) {
   for (uint32_t known :
        {section::kMeta, section::kPtx, section::kHsaco, section::kObject, section::kImage, section::kSpirv,
-        section::kMsl, section::kSourceMap, section::kDebugInfo, section::kSignature}) {
+        section::kMsl, section::kPrints, section::kSourceMap, section::kDebugInfo, section::kSignature}) {
     if (kind == known) return true;
   }
   return false;

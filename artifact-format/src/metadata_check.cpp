@@ -558,7 +558,7 @@ class Checker {
     for (size_t index = 0; index < plan.stacks.size(); ++index) {
       const StackMeta& stack = plan.stacks[index];
       uint64_t number = index;
-      if (!Text("place", stack.place)) return false;
+      if (!Text("place", stack.place) || !Text("value", stack.value)) return false;
       bool in_row = stack.storage == Storage::kRow;
       if (in_row && stack.group >= plan.groups.size()) {
         return Broken("stack ", number, " belongs to no claim group");
@@ -594,6 +594,8 @@ class Checker {
         return false;
       if (entry.block_size > kMaxBlock)
         return Broken("an entry has blocks of ", entry.block_size, " threads");
+      if (entry.team_lanes > kMaxBlock)
+        return Broken("an entry has teams of ", entry.team_lanes, " iterations");
       if (!Bindings(kernel, entry)) return false;
       if (entry.team_turns != kNoNode && !Root(kernel, entry.team_turns)) return false;
       if (entry.plan != kNoIndex && entry.plan >= task.plans.size()) return Broken("an entry names no plan");

@@ -65,7 +65,7 @@ bool StackFields(V& v, M& stack) {
          v.Number("id", stack.id) && (!v.Since(3) || v.Flag("loose", stack.loose)) &&
          (!v.Since(7) || v.Index("param", stack.param)) && v.Text("place", stack.place) &&
          v.Index("share", stack.share) && v.Enum("storage", stack.storage, kStorages) &&
-         v.Enum("type", stack.type, kScalarTypes);
+         v.Enum("type", stack.type, kScalarTypes) && (!v.Since(13) || v.Text("value", stack.value));
 }
 
 template <class V, class M>
@@ -94,6 +94,7 @@ bool EntryFields(V& v, M& entry) {
          (!v.Since(1) || v.Text("far_symbol", entry.far_symbol)) && v.Index("plan", entry.plan) &&
          v.Number("shared_bytes", entry.shared_bytes) && v.Text("symbol", entry.symbol) &&
          v.Number("target", entry.target) && (!v.Since(10) || v.Flag("team", entry.team)) &&
+         (!v.Since(15) || v.Number("team_lanes", entry.team_lanes)) &&
          (!v.Since(11) || v.Index("team_turns", entry.team_turns));
 }
 

@@ -9,9 +9,15 @@ namespace adc::artifact {
 namespace {
 
 bool Without(std::span<const uint8_t> file, const BundleIndex& index, bool (*goes)(uint32_t kind),
-             Vector<uint8_t>* written, Error* error) {
+             TakeDebugOut take_debug_out, Vector<uint8_t>* written, Error* error) {
   SectionCopies copies;
   if (!CopySections(file, index, goes, /*over_budget=*/false, &copies, error)) return false;
+  for (size_t number = 0, at = 0; take_debug_out && number < index.sections.size(); ++number) {
+    if (goes(index.sections[number].kind)) continue;
+    Vector<uint8_t>& bytes = copies.contents[number];
+    if (!take_debug_out(index.sections[number].kind, &bytes, error)) return false;
+    copies.sections[at++].bytes = {bytes.data(), bytes.size()};
+  }
   return WriteBundle({copies.sections.data(), copies.sections.size()}, written, error);
 }
 
@@ -21,9 +27,9 @@ bool IsStrippable(uint32_t kind) {
   return kind == section::kSourceMap || kind == section::kDebugInfo || kind == section::kSignature;
 }
 
-bool WithoutStrippable(std::span<const uint8_t> file, const BundleIndex& index, Vector<uint8_t>* written,
-                       Error* error) {
-  return Without(file, index, IsStrippable, written, error);
+bool WithoutStrippable(std::span<const uint8_t> file, const BundleIndex& index, TakeDebugOut take_debug_out,
+                       Vector<uint8_t>* written, Error* error) {
+  return Without(file, index, IsStrippable, take_debug_out, written, error);
 }
 
 bool WithoutProcessorCode(std::span<const uint8_t> file, const BundleIndex& index, Vector<uint8_t>* written,
@@ -31,7 +37,7 @@ bool WithoutProcessorCode(std::span<const uint8_t> file, const BundleIndex& inde
   auto goes = [](uint32_t kind) {
     return kind == section::kObject || kind == section::kImage || kind == section::kSignature;
   };
-  return Without(file, index, goes, written, error);
+  return Without(file, index, goes, nullptr, written, error);
 }
 
 }  // namespace adc::artifact

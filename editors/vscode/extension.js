@@ -1,4 +1,4 @@
-// Starts `adc lsp` for texts of the IR.
+// Starts `adc lsp` for texts of the IR, and for shaders, of which it looks at those with marks.
 
 const { workspace } = require("vscode");
 const { LanguageClient } = require("vscode-languageclient/node");
@@ -8,7 +8,7 @@ let client;
 exports.activate = () => {
   const settings = workspace.getConfiguration("adc");
   const server = { command: settings.get("path"), args: ["lsp", ...settings.get("arguments")] };
-  client = new LanguageClient("adc", server, { documentSelector: [{ language: "adc" }] });
+  client = new LanguageClient("adc", server, { documentSelector: [{ language: "adc" }, { pattern: "**/*.{comp,glsl,hlsl}" }] });
   return client.start();
 };
 

@@ -57,7 +57,8 @@ enum {
   ADC_KEEP_GOING = 128,
   ADC_FORBID_S2 = 256,
   ADC_NO_WARNINGS = 512,
-  ADC_WARNINGS_ARE_ERRORS = 1024
+  ADC_WARNINGS_ARE_ERRORS = 1024,
+  ADC_PRINTS = 2048
 };
 
 /* A line of a text that a front end has printed, and the place in its own source that it comes from. */

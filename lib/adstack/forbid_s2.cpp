@@ -94,25 +94,18 @@ class Reporter {
         if (!NeedsData(stack.capacity) || !(stack.place == task.stacks[first].place)) continue;
         told[number] = true;
         sizes.push_back(stack.capacity);
-        std::string name = NameOf(stack);
-        if (!name.empty() && std::find(names.begin(), names.end(), name) == names.end())
-          names.push_back(name);
+        if (!stack.name.empty() && std::find(names.begin(), names.end(), stack.name) == names.end())
+          names.push_back(stack.name);
       }
       std::string what = names.empty() ? "values" : "values of " + QuotedList(names);
       diagnostics_
           .Error(diag::E0504, task.stacks[first].place,
                  "the number of " + what + " that this loop tapes " + Reason(sizes))
           .AddHelp(
-              "bound it by a scalar argument or a shape ('min %bound, %n', 'max' of a 'while'), or compile "
-              "without --forbid-s2");
+              "bound it by a scalar argument or a shape ('for %t in 0..%bound' with 'if %t < %n' inside, "
+              "'max' of a "
+              "'while'), or compile without --forbid-s2");
     }
-  }
-
-  /// Of the value that is taped, as the source has it.
-  std::string NameOf(const PlannedStack& stack) const {
-    std::string name(module_.Text(kernel_[stack.stack].name));
-    constexpr std::string_view kTape = "tape.";
-    return name.starts_with(kTape) ? name.substr(kTape.size()) : name;
   }
 
   const ir::Module& module_;

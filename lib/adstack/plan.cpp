@@ -11,6 +11,7 @@
 #include "adstack/saved_stacks.h"
 #include "adstack/stacks.h"
 #include "diag/errors/autodiff.h"
+#include "ir/module.h"
 #include "sizing/bounds.h"
 #include "sizing/compact_pool.h"
 #include "sizing/trips_param.h"
@@ -143,6 +144,13 @@ class Planner {
     }
   }
 
+  /// Of what the stack holds.
+  std::string NameOf(Value stack) const {
+    std::string_view name = module_.Text(kernel_[stack].name);
+    constexpr std::string_view kTape = "tape.";
+    return std::string(name.starts_with(kTape) ? name.substr(kTape.size()) : name);
+  }
+
   void PlanStack(uint32_t number) {
     const StackFacts& facts = facts_[number];
     Value value = kernel_.Result(facts.maker);
@@ -155,6 +163,7 @@ class Planner {
     stack.stack = value;
     stack.scalar = facts.scalar;
     stack.place = facts.place;
+    stack.name = NameOf(value);
     stack.gate = facts.gate;
     stack.gates = facts.gates;
     stack.group = number;  // position in facts_ until groups are numbered

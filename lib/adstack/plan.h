@@ -42,6 +42,7 @@ struct PlannedStack {
   uint32_t id = 0;  ///< its number; in a size kernel that of the stack it counts for
   ir::Scalar scalar = ir::Scalar::F32;
   diag::SourceSpan place;        ///< of what is pushed
+  std::string name;              ///< of what is pushed, as the source has it; empty where it has none
   ir::Block gate;                ///< the innermost branch, or body, around all accesses
   std::vector<ir::Block> gates;  ///< where its row is claimed; `gate` alone where it needs none
   NodeId capacity = kNoNode;     ///< elements; kNoNode: nothing says it before the launch

@@ -197,6 +197,7 @@ artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task
     entry.counted = stack.counted;
     entry.loose = stack.loose;
     if (stack.place.Valid()) entry.place = std::string_view(sources.Describe(stack.place));
+    entry.value = std::string_view(stack.name);
     entry.addressing = stack.addressing;
     entry.storage = stack.storage;
     entry.share = stack.share;

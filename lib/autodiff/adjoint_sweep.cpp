@@ -299,23 +299,57 @@ Value AdjointSweep::UndoUpdate(Inst loop, const Restore& restore, Value state) {
   return first ? builder_.Make(Op::Add, {state, other}) : builder_.Make(Op::Sub, {other, state});
 }
 
+/// Carried values that have an adjoint, one entry per slot: k * 256 + component, and what their adjoints are
+/// after the loop. False where all of these are zero.
+bool AdjointSweep::CollectCarried(Inst loop, std::vector<uint32_t>* carried, std::vector<Value>* initial) {
+  bool seeded = false;
+  for (uint32_t k = 0; k < primal_[loop].result_count; ++k) {
+    // The last value may be unused where the values before it are not.
+    if (!activity_.Active(CarriedParam(primal_, loop, k))) continue;
+    Value result = primal_.Result(loop, k);
+    for (uint32_t c = 0; c < slots_.CountOf(result); ++c) {
+      seeded = seeded || Adjoint(slots_.Of(result, c)).Valid();
+      carried->push_back(k * 256 + c);
+      initial->push_back(AdjointOrZero(slots_.Of(result, c)));
+    }
+  }
+  return seeded;
+}
+
+/// The loop that runs the iterations of `inst` from the last one to the first.
+Inst AdjointSweep::MakeReversed(Inst inst, std::span<const Value> initial) {
+  const ir::InstData data = primal_[inst];
+  if (data.op == Op::For) {
+    std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
+    uint8_t flags = (data.flags & ir::kFlagReversed) ? 0 : ir::kFlagReversed;
+    Inst loop = builder_.For(bounds[0], bounds[1], bounds[2], initial, flags);
+    CopyApart(data, loop);
+    return loop;
+  }
+  Value trips = values_.Get(AuxKey(inst));
+  if (!trips.Valid()) trips = Unavailable(data.span, "the trip count", ir::kI32);
+  return builder_.For(builder_.I32(0), trips, builder_.I32(1), initial, ir::kFlagReversed);
+}
+
+/// What the iteration `index` has taped, as values and as contents of arrays.
+void AdjointSweep::PopTape(Inst loop, Value index) {
+  const Tape* tape = primal_sweep_.TapeOf(loop);
+  if (tape == nullptr) return;
+  Value slot = tape->entries.empty() ? Value() : IterationSlot(loop, index);
+  for (const TapeEntry& entry : tape->entries) {
+    Value popped = builder_.StackPop(entry.stack, slot);
+    names_.Name(popped, "", primal_, entry.value);
+    values_.Set(entry.value.raw, popped);
+  }
+  PopUndo(*tape, IterationSlot(loop, index));
+}
+
 void AdjointSweep::ReverseLoop(Inst inst) {
   const ir::InstData data = primal_[inst];
   bool is_for = data.op == Op::For;
-  bool seeded = false;
-  std::vector<uint32_t> carried;  // carried values with an adjoint, one entry per slot: k * 256 + component
+  std::vector<uint32_t> carried;
   std::vector<Value> initial;
-  for (uint32_t k = 0; k < data.result_count; ++k) {
-    // The last value may be unused where the values before it are not.
-    if (!activity_.Active(CarriedParam(primal_, inst, k))) continue;
-    Value result = primal_.Result(inst, k);
-    for (uint32_t c = 0; c < slots_.CountOf(result); ++c) {
-      Value g = Adjoint(slots_.Of(result, c));
-      if (g.Valid()) seeded = true;
-      carried.push_back(k * 256 + c);
-      initial.push_back(AdjointOrZero(slots_.Of(result, c)));
-    }
-  }
+  bool seeded = CollectCarried(inst, &carried, &initial);
   if (!seeded && !work_.TouchesMemory(inst) && !plan_.WritesReplayedArray(inst)) return;
   std::vector<uint32_t> slots = OuterSlots(inst);
   for (uint32_t slot : slots) initial.push_back(AdjointOrZero(slot));
@@ -326,17 +360,7 @@ void AdjointSweep::ReverseLoop(Inst inst) {
     for (size_t n = 0; n < tape->undo.before.size(); ++n)
       PopSnapshot(tape->undo.before[n], tape->undo_stacks.before[n], builder_.I32(0));
   }
-  Inst loop;
-  if (is_for) {
-    std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
-    uint8_t flags = (data.flags & ir::kFlagReversed) ? 0 : ir::kFlagReversed;
-    loop = builder_.For(bounds[0], bounds[1], bounds[2], initial, flags);
-    CopyApart(data, loop);
-  } else {
-    Value trips = values_.Get(AuxKey(inst));
-    if (!trips.Valid()) trips = Unavailable(data.span, "the trip count", ir::kI32);
-    loop = builder_.For(builder_.I32(0), trips, builder_.I32(1), initial, ir::kFlagReversed);
-  }
+  Inst loop = MakeReversed(inst, initial);
   Block outer = builder_.block();
   Block body = built_[loop].regions[0];
   size_t value_mark = values_.Mark();
@@ -348,17 +372,7 @@ void AdjointSweep::ReverseLoop(Inst inst) {
     names_.Name(index, "", primal_, primal_[data.regions[0]].params[0]);
     values_.Set(primal_[data.regions[0]].params[0].raw, index);
   }
-  if (const Tape* tape = primal_sweep_.TapeOf(inst)) {
-    if (!tape->entries.empty()) {
-      Value slot = IterationSlot(inst, index);
-      for (const TapeEntry& entry : tape->entries) {
-        Value popped = builder_.StackPop(entry.stack, slot);
-        names_.Name(popped, "", primal_, entry.value);
-        values_.Set(entry.value.raw, popped);
-      }
-    }
-    PopUndo(*tape, IterationSlot(inst, index));
-  }
+  PopTape(inst, index);
   for (size_t n = 0; n < restores.size(); ++n) {
     Value state = built_[body].params[1 + carried.size() + slots.size() + n];
     Value param = CarriedParam(primal_, inst, restores[n].param);

@@ -33,6 +33,9 @@ class AdjointSweep : public Sweep {
   void ReverseOnSide(ir::Inst inst, uint32_t side);
   void ReverseIf(ir::Inst inst);
   void ReverseLoop(ir::Inst inst);
+  bool CollectCarried(ir::Inst loop, std::vector<uint32_t>* carried, std::vector<ir::Value>* initial);
+  ir::Inst MakeReversed(ir::Inst inst, std::span<const ir::Value> initial);
+  void PopTape(ir::Inst loop, ir::Value index);
   ir::Value UndoUpdate(ir::Inst loop, const Restore& restore, ir::Value state);
   void ReverseArithmetic(ir::Inst inst);
   void ReverseSelection(ir::Inst inst, ir::Value g);

@@ -95,8 +95,9 @@ std::pair<Value, bool> AdjointSweep::ConditionOf(const SelectedSide& side) {
   Op op = primal_[side.selection].op;
   if (op == Op::Select) return {At(primal_.Operand(side.selection, 0)), side.arm == 1};
   if (op == Op::If) return {At(primal_.Operand(side.selection, 0)), side.arm == 0};
-  Value a = At(primal_.Operand(side.selection, 0)), b = At(primal_.Operand(side.selection, 1));
-  return {builder_.Make(op == Op::Min ? Op::Lt : Op::Gt, {a, b}), side.arm == 0};
+  // As partials.ir has it.
+  Value result = At(primal_.Result(side.selection)), b = At(primal_.Operand(side.selection, 1));
+  return {builder_.Make(op == Op::Min ? Op::Lt : Op::Gt, {result, b}), side.arm == 0};
 }
 
 void AdjointSweep::ReverseVector(Inst inst) {

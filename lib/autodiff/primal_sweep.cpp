@@ -48,15 +48,20 @@ bool PrimalSweep::Wanted(const Mode& mode, Value v) const {
   return std::any_of(mode.roots.begin(), mode.roots.end(), [&](Inst root) { return plan_.Forward(root, v); });
 }
 
+bool PrimalSweep::IsReread(const Mode& mode, Value v) const {
+  bool own = mode.own_unit && plan_.ToBeRecorded(v);
+  return (own ? plan_.StoreOf(v) : plan_.LastingStoreOf(v)).Valid();
+}
+
 bool PrimalSweep::ControlRuns(Inst inst, const Mode& mode) const {
   if (mode.own_unit && plan_.RunsForward(inst)) return true;
   for (Inst root : mode.roots) {
     for (uint32_t n = 0; n < primal_[inst].result_count; ++n) {
       Value result = primal_.Result(inst, n);
-      if (plan_.Forward(root, result) && !plan_.StoreOf(result).Valid()) return true;
+      if (plan_.Forward(root, result) && !plan_.LastingStoreOf(result).Valid()) return true;
     }
     for (Value array : plan_.OuterArrays(inst))
-      if (!tree_.Inside(array, root) || plan_.Forward(root, array)) return true;
+      if (plan_.Replays(root, array) || plan_.Forward(root, array)) return true;
   }
   return false;
 }
@@ -71,14 +76,14 @@ void PrimalSweep::EmitInst(Inst inst, const Mode& mode) {
   builder_.SetSpan(data.span);
   for (uint32_t n = 0; n < data.result_count; ++n) {
     Value v = primal_.Result(inst, n);
-    if (plan_.StoreOf(v).Valid() && Wanted(mode, v) && !IsAvailable(v)) LoadStored(v);
+    if (IsReread(mode, v) && Wanted(mode, v) && !IsAvailable(v)) LoadStored(v);
   }
   if (data.op == Op::If) {
     if (ControlRuns(inst, mode)) EmitIf(inst, mode);
   } else if (IsSerialLoop(data.op)) {
     if (ControlRuns(inst, mode)) EmitLoop(inst, mode);
   } else if (analysis::WritesMemory(data.op)) {
-    if (plan_.WritesReplayedArray(inst)) EmitArrayWrite(inst, mode);
+    if (!plan_.OuterArrays(inst).empty()) EmitArrayWrite(inst, mode);
   } else if (data.result_count > 0) {
     bool wanted = false;
     for (uint32_t n = 0; n < data.result_count; ++n)

@@ -67,6 +67,8 @@ class PrimalSweep : public Sweep {
   bool Wanted(const Mode& mode, ir::Value v) const;
   void Emit(std::span<const ir::Inst> insts, const Mode& mode);
   void EmitInst(ir::Inst inst, const Mode& mode);
+  /// Whether `v` is read where the kernel, or a forward run, has left it.
+  bool IsReread(const Mode& mode, ir::Value v) const;
   bool ControlRuns(ir::Inst inst, const Mode& mode) const;
   void PushIfTaped(ir::Value v);
 

@@ -8,10 +8,11 @@
 //   store %a[%i], %v      primal sweep:   %old = load %a[%i]   store %a[%i], %v
 //                         adjoint sweep:  store %a[%i], %old
 //
-// A loop replays its stores in its forward run. Before an iteration is reversed the array must be taken back
-// to where that iteration began: old values of stores that stand at the top of the body are pushed and popped
-// one by one (with the index, unless it can be had from the loop's own index); where stores stand deeper, the
-// whole array is pushed at the start of every iteration.
+// What a loop fills before anything reads it stays as it is (to_be_recorded.cpp). Otherwise a loop replays
+// its stores in its forward run. Before an iteration is reversed the array must be taken back to where that
+// iteration began: old values of stores that stand at the top of the body are pushed and popped one by one
+// (with the index, unless it can be had from the loop's own index); where stores stand deeper, the whole
+// array is pushed at the start of every iteration.
 
 #include "autodiff/primal_sweep.h"
 
@@ -22,9 +23,9 @@ using ir::Value;
 
 void PrimalSweep::EmitArrayWrite(Inst inst, const Mode& mode) {
   Value array = primal_.Operand(inst, 0);
-  bool replayed = mode.own_unit;
+  bool replayed = mode.own_unit && plan_.WritesReplayedArray(inst);
   for (Inst root : mode.roots)
-    if (!tree_.Inside(array, root) || plan_.Forward(root, array)) replayed = true;
+    if (plan_.Replays(root, array) || plan_.Forward(root, array)) replayed = true;
   if (!replayed) return;
   const ir::InstData& data = primal_[inst];
   auto due = due_undo_.find(inst);

@@ -61,7 +61,7 @@ uint32_t PrimalSweep::RecomputeCost(Value v, Inst branch, const std::unordered_s
                                     uint32_t limit) const {
   Inst inst = primal_.DefiningInst(v);
   if (!inst.Valid() || limit == 0) return kTooDear;
-  Inst store = plan_.StoreOf(v);
+  Inst store = plan_.LastingStoreOf(v);
   Op op = primal_[inst].op;
   bool cheap = op == Op::Add || op == Op::Sub || op == Op::Mul || op == Op::Neg || op == Op::Select ||
                op == Op::Min || op == Op::Max || op == Op::Cast || op == Op::And || op == Op::Or ||
@@ -173,7 +173,7 @@ void PrimalSweep::EmitIf(Inst inst, const Mode& mode) {
   std::vector<uint32_t> wanted;
   std::vector<Type> types;
   for (uint32_t n = 0; n < data.result_count; ++n) {
-    if (!Wanted(mode, primal_.Result(inst, n)) || plan_.StoreOf(primal_.Result(inst, n)).Valid()) continue;
+    if (!Wanted(mode, primal_.Result(inst, n)) || IsReread(mode, primal_.Result(inst, n))) continue;
     wanted.push_back(n);
     types.push_back(primal_.TypeOf(primal_.Result(inst, n)));
   }

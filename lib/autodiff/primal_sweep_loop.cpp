@@ -24,23 +24,21 @@ using ir::Value;
 void PrimalSweep::MakeTape(Inst loop) {
   if (tapes_.contains(loop)) return;
   Tape tape;
-  for (Value v : plan_.Tape(loop)) {
-    Value stack = builder_.StackNew(primal_.TypeOf(v).scalar);
-    names_.Name(stack, "tape.", primal_, v);
-    tape.entries.push_back({v, stack});
-  }
+  auto named = [&](ir::Scalar scalar, Value of) {
+    Value stack = builder_.StackNew(scalar);
+    names_.Name(stack, "tape.", primal_, of);
+    return stack;
+  };
+  for (Value v : plan_.Tape(loop)) tape.entries.push_back({v, named(primal_.TypeOf(v).scalar, v)});
   tape.undo = PlanUndo(primal_, tree_, plan_, loop);
+  auto contents = [&](Value array) { return named(primal_.TypeOf(array).scalar, array); };
   for (Inst store : tape.undo.stores) {
-    Value index;
-    if (!AvailableAtEntry(primal_, tree_, loop, primal_.Indices(store)[0]))
-      index = builder_.StackNew(primal_.TypeOf(primal_.Indices(store)[0]).scalar);
-    tape.undo_stacks.stores.emplace_back(index,
-                                         builder_.StackNew(primal_.TypeOf(primal_.Operand(store, 0)).scalar));
+    Value at = primal_.Indices(store)[0], index;
+    if (!AvailableAtEntry(primal_, tree_, loop, at)) index = named(primal_.TypeOf(at).scalar, at);
+    tape.undo_stacks.stores.emplace_back(index, contents(primal_.Operand(store, 0)));
   }
-  for (Value array : tape.undo.snapshots)
-    tape.undo_stacks.snapshots.push_back(builder_.StackNew(primal_.TypeOf(array).scalar));
-  for (Value array : tape.undo.before)
-    tape.undo_stacks.before.push_back(builder_.StackNew(primal_.TypeOf(array).scalar));
+  for (Value array : tape.undo.snapshots) tape.undo_stacks.snapshots.push_back(contents(array));
+  for (Value array : tape.undo.before) tape.undo_stacks.before.push_back(contents(array));
   tapes_.emplace(loop, std::move(tape));
 }
 

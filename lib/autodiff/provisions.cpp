@@ -6,6 +6,8 @@
 #include "analysis/loops.h"
 #include "analysis/memory.h"
 #include "analysis/structure.h"
+#include "analysis/walk.h"
+#include "autodiff/adjoint_work.h"
 #include "autodiff/to_be_recorded.h"
 #include "ir/module.h"
 
@@ -21,8 +23,13 @@ using ir::Value;
 class Describer {
  public:
   Describer(const ir::Module& module, const Function& function, const RegionTree& tree,
-            const RecordingPlan& plan)
-      : module_(module), function_(function), tree_(tree), plan_(plan), structure_(function) {}
+            const AdjointWork& work, const RecordingPlan& plan)
+      : module_(module), function_(function), tree_(tree), plan_(plan), structure_(function) {
+    analysis::ForEachInst(function, [&](Inst inst) {
+      if (!work.Has(inst)) return;
+      work.ForEachRead(inst, [&](Value v) { AddReader(v, inst); });
+    });
+  }
 
   ProvisionRecord Run() {
     std::vector<Block> units = tree_.PostOrder();
@@ -37,6 +44,13 @@ class Describer {
   }
 
  private:
+  /// An operation that reads a value twice is one reader.
+  void AddReader(Value v, Inst inst) {
+    std::vector<ProvisionReader>& readers = readers_[v.raw];
+    diag::SourceSpan place = function_[inst].span;
+    if (readers.empty() || readers.back().place != place) readers.push_back({function_[inst].op, place});
+  }
+
   std::string NameOf(Value v) const { return std::string(module_.Text(function_[v].name)); }
 
   Provision ValueOf(Value v, diag::SourceSpan place) {
@@ -45,6 +59,8 @@ class Describer {
     provision.name = NameOf(v);
     provision.scalar = function_.TypeOf(v).scalar;
     provision.place = place;
+    auto readers = readers_.find(v.raw);
+    if (readers != readers_.end()) provision.readers = readers->second;
     names_[v.raw] = provision.name;
     return provision;
   }
@@ -97,8 +113,7 @@ class Describer {
       if (plan_.StoreOf(v).Valid()) {
         unit.left.push_back(ValueOf(v, data.span));
       } else if (analysis::ReadsMemory(data.op)) {
-        ++unit.loads;
-        names_[v.raw] = NameOf(v);
+        unit.loaded.push_back(ValueOf(v, data.span));
       } else if (data.op != Op::Alloca) {
         Provision provision = ValueOf(v, data.span);
         // Control that runs again makes all of its results at once.
@@ -142,13 +157,14 @@ class Describer {
   ProvisionRecord record_;
   std::map<uint32_t, uint32_t> position_;  ///< of a unit, by its block
   std::map<uint32_t, std::string> names_;
+  std::map<uint32_t, std::vector<ProvisionReader>> readers_;  ///< by the value that they read
 };
 
 }  // namespace
 
 ProvisionRecord DescribeProvisions(const ir::Module& module, const Function& function, const RegionTree& tree,
-                                   const RecordingPlan& plan) {
-  return Describer(module, function, tree, plan).Run();
+                                   const AdjointWork& work, const RecordingPlan& plan) {
+  return Describer(module, function, tree, work, plan).Run();
 }
 
 }  // namespace adc::autodiff

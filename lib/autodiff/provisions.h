@@ -10,8 +10,15 @@
 
 namespace adc::autodiff {
 
+class AdjointWork;
 class RecordingPlan;
 class RegionTree;
+
+/// An operation whose reversed form reads a value.
+struct ProvisionReader {
+  ir::Op op;
+  diag::SourceSpan place;
+};
 
 /// One primal value of the kernel that was differentiated.
 struct Provision {
@@ -19,9 +26,10 @@ struct Provision {
   std::string name;  ///< as the source has it; empty where it has none
   ir::Scalar scalar = ir::Scalar::F32;
   diag::SourceSpan place;
-  uint32_t operations = 0;     ///< recomputed: how many make it again from `from`
-  std::vector<uint32_t> from;  ///< recomputed: what it is made of, by number, constants left out
-  bool carried = false;        ///< stored: carried by the loop, and not a value made in its body
+  uint32_t operations = 0;               ///< recomputed: how many make it again from `from`
+  std::vector<uint32_t> from;            ///< recomputed: what it is made of, by number, constants left out
+  bool carried = false;                  ///< stored: carried by the loop, and not a value made in its body
+  std::vector<ProvisionReader> readers;  ///< none: only other values are made from it
 };
 
 /// A stretch of code that is reversed as one (region_tree.h).
@@ -37,7 +45,7 @@ struct UnitProvisions {
   std::vector<Provision> undone;      ///< carried values that each reversed iteration inverts
   std::vector<Provision> left;        ///< read where the kernel has stored them
   std::vector<Provision> recomputed;  ///< made again, in textual order
-  uint32_t loads = 0;                 ///< read again from memory that the kernel leaves as it is
+  std::vector<Provision> loaded;      ///< read again from memory that the kernel leaves as it is
 };
 
 /// Of one derived kernel; units in textual order of the kernel that was differentiated, outer before inner.
@@ -47,7 +55,31 @@ struct ProvisionRecord {
 };
 
 ProvisionRecord DescribeProvisions(const ir::Module& module, const ir::Function& function,
-                                   const RegionTree& tree, const RecordingPlan& plan);
+                                   const RegionTree& tree, const AdjointWork& work,
+                                   const RecordingPlan& plan);
+
+/// What a gradient does about one value, and why.
+struct ProvisionNote {
+  enum class Way : uint8_t { Taped, Checkpoint, Contents, Inverted, ReadAgain, Recomputed, Loaded };
+  Way way = Way::Taped;
+  std::string name;  ///< of contents: the local array
+  ir::Scalar scalar = ir::Scalar::F32;
+  diag::SourceSpan place;
+  std::string_view unit;                      ///< what runs again or is reversed as one: "loop", "branch"
+  diag::SourceSpan unit_place;                ///< of that
+  uint32_t bits = 0;                          ///< taped, checkpoint: how much an iteration of the unit stores
+  uint32_t operations = 0;                    ///< recomputed: how many make it again
+  std::vector<std::string> from;              ///< recomputed: of which values that have names
+  std::string_view reason;                    ///< taped, checkpoint: why this value is stored
+  std::vector<ProvisionReader> readers = {};  ///< what reads the value in the adjoint sweep
+  std::vector<std::string> makes = {};        ///< which values that have names are made from it there
+};
+
+/// All that a record says of single values, in its order.
+std::vector<ProvisionNote> NotesOf(const ProvisionRecord& record);
+
+/// "taped in the loop at relax.ir:4:10, 4 bytes an iteration: carried from iteration to iteration"
+std::string Describe(const ProvisionNote& note, const diag::SourceManager& sources);
 
 /// What the gradient does about the values that are named `name` and made on the line of `place`, a line
 /// each: "taped, 4 bytes an iteration of the loop at relax.ir:4:10: ..."; none where it reads none of them.

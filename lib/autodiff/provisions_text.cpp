@@ -4,6 +4,7 @@
 #include "analysis/structure.h"
 #include "autodiff/provisions.h"
 #include "ir/module.h"
+#include "support/check.h"
 
 namespace adc::autodiff {
 namespace {
@@ -35,11 +36,14 @@ std::string_view Title(ir::Op op) {
   return analysis::IsParallel(op) ? "parallel iteration" : "kernel";
 }
 
+std::string_view Reason(bool carried) {
+  return carried ? "carried from iteration to iteration"
+                 : "computed from carried values, and smaller than these";
+}
+
 /// How much of a stored value each iteration pushes, and why.
-std::string Storage(const Provision& value) {
-  return Amount(value.scalar) + " an iteration: " +
-         (value.carried ? "carried from iteration to iteration"
-                        : "computed from carried values, and smaller than these");
+std::string Storage(ir::Scalar scalar, std::string_view reason) {
+  return Amount(scalar) + " an iteration: " + std::string(reason);
 }
 
 std::string OperationCount(uint32_t operations) {
@@ -66,7 +70,7 @@ class ProvisionPrinter {
 
   void PrintUnit(const UnitProvisions& unit) {
     bool is_empty = unit.stored.empty() && unit.arrays.empty() && unit.undone.empty() && unit.left.empty() &&
-                    unit.recomputed.empty() && unit.loads == 0;
+                    unit.recomputed.empty() && unit.loaded.empty();
     if (is_empty) return;
     text_ += "  " + std::string(unit.segments ? "loop over segments" : Title(unit.op)) + At(unit.place);
     for (uint32_t around = unit.around; around != UnitProvisions::kNone;
@@ -78,7 +82,7 @@ class ProvisionPrinter {
     text_ += "\n";
     for (const Provision& value : unit.stored) {
       text_ += (unit.segments ? "    taped as checkpoint: " : "    taped: ") + Named(value) + ", " +
-               Storage(value) + At(value.place) + "\n";
+               Storage(value.scalar, Reason(value.carried)) + At(value.place) + "\n";
     }
     if (!unit.arrays.empty())
       text_ += "    taped: old contents of " + NameList(unit.arrays) + ", which iterations overwrite\n";
@@ -86,9 +90,9 @@ class ProvisionPrinter {
     for (const Provision& value : unit.left)
       text_ += "    read again where the kernel stored it: " + Named(value) + At(value.place) + "\n";
     PrintRecomputed(unit.recomputed);
-    if (unit.loads > 0) {
-      text_ += "    available: " + std::to_string(unit.loads) + (unit.loads == 1 ? " load" : " loads") +
-               " of memory that is not written\n";
+    if (!unit.loaded.empty()) {
+      text_ += "    available: " + std::to_string(unit.loaded.size()) +
+               (unit.loaded.size() == 1 ? " load" : " loads") + " of memory that is not written\n";
     }
   }
 
@@ -150,37 +154,103 @@ class ProvisionPrinter {
   std::string text_;
 };
 
+/// Makes the notes of a record, unit by unit.
+class NoteMaker {
+ public:
+  explicit NoteMaker(const ProvisionRecord& record)
+      : record_(record), names_(record.names.begin(), record.names.end()) {
+    for (const UnitProvisions& unit : record.units) {
+      for (const Provision& value : unit.recomputed) {
+        for (uint32_t id : value.from) AddNew(made_from_[id], value.name);
+      }
+    }
+  }
+
+  std::vector<ProvisionNote> Make() {
+    using Way = ProvisionNote::Way;
+    for (const UnitProvisions& unit : record_.units) {
+      for (const Provision& value : unit.stored) {
+        ProvisionNote& note = Add(unit, unit.segments ? Way::Checkpoint : Way::Taped, value);
+        note.bits = value.scalar == ir::Scalar::I1 ? 1 : 8 * ir::ByteSize(value.scalar);
+        note.reason = Reason(value.carried);
+      }
+      for (const std::string& array : unit.arrays) {
+        ProvisionNote& note = Add(unit, Way::Contents, {});
+        note.name = array;
+        note.place = unit.place;
+      }
+      for (const Provision& value : unit.undone) Add(unit, Way::Inverted, value);
+      for (const Provision& value : unit.left) Add(unit, Way::ReadAgain, value);
+      for (const Provision& value : unit.loaded) Add(unit, Way::Loaded, value);
+      for (const Provision& value : unit.recomputed) {
+        ProvisionNote& note = Add(unit, Way::Recomputed, value);
+        note.operations = value.operations;
+        for (uint32_t id : value.from) {
+          auto found = names_.find(id);
+          if (found != names_.end()) AddNew(note.from, found->second);
+        }
+      }
+    }
+    return std::move(notes_);
+  }
+
+ private:
+  ProvisionNote& Add(const UnitProvisions& unit, ProvisionNote::Way way, const Provision& value) {
+    ProvisionNote& note = notes_.emplace_back();
+    note.way = way;
+    note.name = value.name;
+    note.scalar = value.scalar;
+    note.place = value.place;
+    note.readers = value.readers;
+    auto made = made_from_.find(value.id);
+    if (made != made_from_.end() && way != ProvisionNote::Way::Contents) note.makes = made->second;
+    note.unit = Title(unit.op);
+    note.unit_place = unit.place;
+    return note;
+  }
+
+  const ProvisionRecord& record_;
+  const std::map<uint32_t, std::string> names_;
+  std::map<uint32_t, std::vector<std::string>> made_from_;  ///< names of what is recomputed from a value
+  std::vector<ProvisionNote> notes_;
+};
+
 }  // namespace
+
+std::string Describe(const ProvisionNote& note, const diag::SourceManager& sources) {
+  using Way = ProvisionNote::Way;
+  std::string where = std::string(note.unit) + " at " + sources.Describe(note.unit_place);
+  switch (note.way) {
+    case Way::Taped:
+      return "taped in the " + where + ", " + Storage(note.scalar, note.reason);
+    case Way::Checkpoint:
+      return "taped as checkpoint in the " + where + ", " + Storage(note.scalar, note.reason);
+    case Way::Contents:
+      return "its old contents are taped in the " + where + ", whose iterations overwrite them";
+    case Way::Inverted:
+      return "inverted in the " + where + ", no bytes";
+    case Way::ReadAgain:
+      return "read again where the kernel stored it";
+    case Way::Recomputed:
+      return "recomputed" + (note.from.empty() ? "" : " from " + NameList(note.from)) + ", " +
+             OperationCount(note.operations) + ", no bytes";
+    case Way::Loaded:
+      return "loaded again from memory that is not written, no bytes";
+  }
+  ADC_UNREACHABLE("a provision without a text");
+}
+
+std::vector<ProvisionNote> NotesOf(const ProvisionRecord& record) {
+  return NoteMaker(record).Make();
+}
 
 std::vector<std::string> DescribeValue(const ProvisionRecord& record, std::string_view name,
                                        diag::SourceSpan place, const diag::SourceManager& sources) {
-  const std::map<uint32_t, std::string> names(record.names.begin(), record.names.end());
   std::vector<std::string> lines;
-  auto describe = [&](const std::vector<Provision>& values, auto text) {
-    for (const Provision& value : values) {
-      bool same_line = value.place.Valid() && sources.FileOf(value.place) == sources.FileOf(place) &&
-                       sources.Locate(value.place).line == sources.Locate(place).line;
-      if (value.name == name && same_line) AddNew(lines, text(value));
-    }
-  };
-  for (const UnitProvisions& unit : record.units) {
-    std::string where = std::string(Title(unit.op)) + " at " + sources.Describe(unit.place);
-    describe(unit.stored, [&](const Provision& value) {
-      return (unit.segments ? "taped as checkpoint in the " : "taped in the ") + where + ", " +
-             Storage(value);
-    });
-    describe(unit.undone, [&](const Provision&) { return "inverted in the " + where + ", no bytes"; });
-    describe(unit.left,
-             [](const Provision&) { return std::string("read again where the kernel stored it"); });
-    describe(unit.recomputed, [&](const Provision& value) {
-      std::vector<std::string> from;
-      for (uint32_t id : value.from) {
-        auto found = names.find(id);
-        if (found != names.end()) AddNew(from, found->second);
-      }
-      return "recomputed" + (from.empty() ? "" : " from " + NameList(from)) + ", " +
-             OperationCount(value.operations) + ", no bytes";
-    });
+  for (const ProvisionNote& note : NotesOf(record)) {
+    bool same_line = note.place.Valid() && sources.FileOf(note.place) == sources.FileOf(place) &&
+                     sources.Locate(note.place).line == sources.Locate(place).line;
+    if (note.name == name && same_line) AddNew(lines, Describe(note, sources));
   }
   return lines;
 }

@@ -155,7 +155,7 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
                      "on a 'diff' input")
         .AddHelp("mark the inputs and the outputs that take part with 'diff'");
 
-  if (provisions != nullptr) *provisions = DescribeProvisions(module, from, tree, plan);
+  if (provisions != nullptr) *provisions = DescribeProvisions(module, from, tree, work, plan);
   ScopedMap values;
   DerivedKernel derived = MakeDerivedKernel(module, from, "grad", "adj", ir::ParamRole::Adjoint,
                                             ir::KernelRole::Gradient, parameters, values);

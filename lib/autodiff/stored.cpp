@@ -69,6 +69,10 @@ uint32_t Cost(const Function& function, Value v, uint32_t limit) {
 
 }  // namespace
 
+bool IsWorthRereading(const Function& function, Value v) {
+  return Cost(function, v, kCheap) > kCheap;
+}
+
 StoredValues::StoredValues(const Function& function, bool reread) {
   IndexSet<Value> lasting, saved;
   for (uint32_t n = 0; n < function.params.size(); ++n) {
@@ -91,7 +95,7 @@ StoredValues::StoredValues(const Function& function, bool reread) {
     }
     bool known = true;
     for (Value index : function.Indices(inst)) known = known && IndexKnown(function, index, kIndexDepth);
-    if (known && Cost(function, v, kCheap) > kCheap) store_[v] = inst;
+    if (known && IsWorthRereading(function, v)) store_[v] = inst;
   }
 }
 

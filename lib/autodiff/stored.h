@@ -1,5 +1,5 @@
 #pragma once
-// Primal values that the kernel has left in memory, where the adjoint sweep reads them again.
+// Primal values that the kernel has left in buffers, where the adjoint sweep reads them again.
 
 #include "ir/function.h"
 
@@ -30,5 +30,8 @@ class StoredValues {
  private:
   SideTable<ir::Value, ir::Inst> store_;
 };
+
+/// Whether making `v` again would take more than a few operations.
+bool IsWorthRereading(const ir::Function& function, ir::Value v);
 
 }  // namespace adc::autodiff

@@ -47,7 +47,7 @@ Value Sweep::At(Value v) {
     return built_.Constant(constant.type, constant.bits, constant.spelling);
   }
   if (data.kind == ir::ValueKind::Global) return built_.Global(data.owner, data.type);
-  if (plan_.StoreOf(v).Valid()) {
+  if (plan_.LastingStoreOf(v).Valid()) {
     LoadStored(v);
     return values_.Get(v.raw);
   }

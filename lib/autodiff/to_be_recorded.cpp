@@ -25,7 +25,13 @@
 // What the kernel left in memory for good (stored.h) is available wherever the indices of its cell are.
 //
 // Local arrays are a second kind of state. An array whose contents are read is replayed: its stores belong
-// to every forward run, and the adjoint sweep undoes them one by one (adjoint_sweep_arrays.cpp).
+// to every forward run, and the adjoint sweep undoes them one by one (adjoint_sweep_arrays.cpp). A loop may
+// fill an array before anything reads it: what its iterations store stays in place then until the array is
+// gone.
+//
+//   %h = alloca            the forward run of the loop fills %h; its reversed iterations neither
+//   for %o { store %h[%o], ... }      replay their stores nor take them back
+//   ... load %h[...] ...
 
 #include "autodiff/to_be_recorded.h"
 
@@ -98,6 +104,7 @@ RecordingPlan::RecordingPlan(const Function& function, const RegionTree& tree, c
     : function_(function), tree_(tree), work_(work), stored_(function, reread_stored), finals_(function) {
   FindReplayedArrays();
   for (Inst inst : function[function.Body()].insts) MarkArrayWrites(inst);
+  FindFilledArrays();
   for (Block unit : tree.PostOrder()) PlanUnit(unit);
   PlanScratch();
 }
@@ -188,6 +195,58 @@ std::vector<Value> RecordingPlan::MarkArrayWrites(Inst inst) {
   return written;
 }
 
+/// Arrays that a loop fills: nothing reads them before the loop, in it, or in another iteration of a loop
+/// around it. The loop's own unit finds the contents that it has left.
+void RecordingPlan::FindFilledArrays() {
+  const analysis::Structure& structure = tree_.structure();
+  replayed_here_ = outer_arrays_;
+  SideTable<Value, uint32_t> first_read;  // position after which nothing has read the array, from below
+  for (Inst inst : structure.Order()) {
+    for (Value v : function_.Operands(inst)) {
+      bool stores = function_[inst].op == Op::Store && v == function_.Operand(inst, 0);
+      if (replayed_arrays_.Has(v) && !stores && first_read.Get(v) == 0)
+        first_read[v] = structure.Position(inst) + 1;
+    }
+  }
+  for (Inst inst : structure.Order()) {
+    if (!IsSerialLoop(function_[inst].op)) continue;
+    std::vector<Inst> around = structure.Enclosing(inst);
+    for (Value array : OuterArrays(inst)) {
+      bool is_outermost = std::ranges::none_of(around, [&](Inst outer) {
+        return IsSerialLoop(function_[outer].op) && !tree_.Inside(array, outer);
+      });
+      uint32_t read = first_read.Get(array);
+      if (!is_outermost || (read != 0 && read - 1 < structure.End(inst))) continue;
+      for (uint32_t at = structure.Position(inst) + 1; at < structure.End(inst); ++at)
+        std::erase(replayed_here_[structure.Order()[at]], array);
+      FindFillingStores(inst, array);
+    }
+  }
+}
+
+/// Values that each iteration of `loop` leaves in an element of its own, where nothing else writes the array.
+void RecordingPlan::FindFillingStores(Inst loop, Value array) {
+  if (function_[loop].op != Op::For) return;
+  const analysis::Structure& structure = tree_.structure();
+  Block body = function_[loop].regions[0];
+  auto writes = [&](Inst inst) {
+    return function_[inst].op == Op::Store && function_.Operand(inst, 0) == array;
+  };
+  auto store = std::ranges::find_if(structure.Order(), writes);
+  if (std::count_if(store, structure.Order().end(), writes) != 1 || function_[*store].parent != body) return;
+  Value v = function_.AccessValues(*store)[0], index = function_.Indices(*store)[0];
+  Inst made = function_.DefiningInst(v);
+  bool is_whole = function_.TypeOf(v) == function_.TypeOf(array).Element();
+  if (is_whole && index == function_[body].params[0] && made.Valid() && function_[made].parent == body &&
+      !filling_.Get(v).Valid() && IsWorthRereading(function_, v))
+    filling_[v] = *store;
+}
+
+bool RecordingPlan::Replays(Inst root, Value array) const {
+  const std::vector<Value>& arrays = replayed_here_.Get(root);
+  return std::find(arrays.begin(), arrays.end(), array) != arrays.end();
+}
+
 void RecordingPlan::PlanUnit(Block unit) {
   Closure closure;
   closure.unit = unit;
@@ -273,7 +332,7 @@ void RecordingPlan::Close(Closure& closure) {
   for (Value v : pending_.Get(closure.unit)) Need(closure, v);
   for (Inst inst : tree_.InstsOf(closure.unit)) {
     work_.ForEachRead(inst, direct);
-    if (WritesReplayedArray(inst)) NeedArrayWrites(closure, Inst(), inst, OuterArrays(inst));
+    if (WritesReplayedArray(inst)) NeedArrayWrites(closure, Inst(), inst, replayed_here_.Get(inst));
   }
   if (closure.owner.Valid() && function_[closure.owner].op == Op::While && work_.Has(closure.owner)) {
     // The trip count is the number of times that the condition held in a forward run.
@@ -328,8 +387,9 @@ void RecordingPlan::ExpandRecorded(Closure& closure, Value v) {
     NeedForward(closure, closure.owner, v);
     return;
   }
-  if (Inst store = stored_.Of(v); store.Valid()) {
+  if (Inst store = StoreOf(v); store.Valid()) {
     for (Value index : function_.Indices(store)) Need(closure, index);
+    Need(closure, function_.Operand(store, 0));
     return;
   }
   Inst inst = function_.DefiningInst(v);
@@ -435,7 +495,7 @@ void RecordingPlan::NeedTapeUndo(Closure& closure, Inst loop) {
   for (Value array : undo.before) NeedForward(closure, loop, array);
   if (undo.Empty()) return;
   // The forward run replays every write inside the loop, wherever it stands.
-  NeedArrayWrites(closure, loop, loop, OuterArrays(loop));
+  NeedArrayWrites(closure, loop, loop, replayed_here_.Get(loop));
 }
 
 std::vector<Value> RecordingPlan::ChooseTape(const Closure& closure,
@@ -471,7 +531,7 @@ std::vector<Value> RecordingPlan::ChooseTape(const Closure& closure,
     Inst inst = function_.DefiningInst(v);
     if (!inst.Valid()) continue;
     uint32_t to = node_of[v.raw];
-    if (Inst store = stored_.Of(v); store.Valid()) {
+    if (Inst store = StoreOf(v); store.Valid()) {
       for (Value index : function_.Indices(store)) link(index, to);
       continue;
     }
@@ -526,7 +586,7 @@ void RecordingPlan::Commit(Closure& closure) {
   for (Value v : closure.recorded) {
     to_be_recorded_.Insert(v);
     Inst inst = function_.DefiningInst(v);
-    if (!inst.Valid() || closure.taped.contains(v.raw) || stored_.Of(v).Valid()) continue;
+    if (!inst.Valid() || closure.taped.contains(v.raw) || StoreOf(v).Valid()) continue;
     if (analysis::ReadsMemory(function_[inst].op)) reloaded_.Insert(inst);
     if (ir::HasRegions(function_[inst].op)) runs_forward_.Insert(inst);
   }

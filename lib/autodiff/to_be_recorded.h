@@ -32,16 +32,23 @@ class RecordingPlan {
   const std::vector<ir::Value>& Tape(ir::Inst loop) const;
   /// Carried values that a reversed loop undoes, instead of taking them from the tape.
   const std::vector<Restore>& Restores(ir::Inst loop) const { return restores_.Get(loop); }
-  /// A store (or atomic) to a replayed array (one whose contents the adjoint sweep reads: its stores are
-  /// replayed), or control that holds one of an array made outside of it.
-  bool WritesReplayedArray(ir::Inst inst) const { return !outer_arrays_.Get(inst).empty(); }
+  /// A store (or atomic) to a replayed array (one whose contents the adjoint sweep reads), or control that
+  /// holds one of an array made outside of it, that the unit around `inst` replays and takes back.
+  bool WritesReplayedArray(ir::Inst inst) const { return !replayed_here_.Get(inst).empty(); }
+  /// Whether a forward run of `root`, by the unit around it, replays what it writes to an array made outside.
+  bool Replays(ir::Inst root, ir::Value array) const;
   /// The replayed arrays, made outside of `inst`, that `inst` writes.
   const std::vector<ir::Value>& OuterArrays(ir::Inst inst) const { return outer_arrays_.Get(inst); }
   /// A scratch buffer whose contents the adjoint sweep reads: the tasks that fill it run forward first, as
   /// part of the root kWholeKernel.
   bool RefilledScratch(ir::Value param) const { return refilled_scratch_.Has(param); }
   /// The store whose cell the adjoint sweep reads for `v`, instead of computing it; or invalid.
-  ir::Inst StoreOf(ir::Value v) const { return stored_.Of(v); }
+  ir::Inst StoreOf(ir::Value v) const {
+    ir::Inst lasting = stored_.Of(v);
+    return lasting.Valid() ? lasting : filling_.Get(v);
+  }
+  /// The same for forward runs too, which may be what fills a local array.
+  ir::Inst LastingStoreOf(ir::Value v) const { return stored_.Of(v); }
   /// The store that keeps what a buffer holds behind `reader` (FinalRead), where the adjoint sweep reads
   /// that, and not the buffer itself; or invalid.
   ir::Inst FinalOf(ir::Inst reader, ir::Value base, uint32_t component) const {
@@ -54,6 +61,8 @@ class RecordingPlan {
   struct Closure;
   void FindReplayedArrays();
   std::vector<ir::Value> MarkArrayWrites(ir::Inst inst);
+  void FindFilledArrays();
+  void FindFillingStores(ir::Inst loop, ir::Value array);
   void PlanUnit(ir::Block unit);
   void PlanScratch();
   void Close(Closure& closure);
@@ -78,6 +87,8 @@ class RecordingPlan {
   IndexSet<ir::Inst> runs_forward_, reloaded_;
   std::unordered_map<uint32_t, std::unordered_set<uint32_t>> forward_;
   SideTable<ir::Inst, std::vector<ir::Value>> outer_arrays_;
+  SideTable<ir::Value, ir::Inst> filling_;  ///< the store of a filled local array that keeps a value
+  SideTable<ir::Inst, std::vector<ir::Value>> replayed_here_;  ///< of these, by the unit around
   SideTable<ir::Inst, std::vector<ir::Value>> tape_;
   SideTable<ir::Inst, std::vector<Restore>> restores_;
   SideTable<ir::Block, std::vector<ir::Value>> pending_;  ///< direct needs of units nested in a unit

@@ -197,8 +197,8 @@ class BoundsKernelBuilder {
       Value hash = Get(one, 0);
       Value spread = builder_->Spread(builder_->Into(hash, iteration_));
       Value none = builder_->Two(Op::Eq, hash, builder_->Word(0));
-      builder_->AddCount(one.loop, builder_->Make(Op::Select, {none, builder_->Word(0), spread}),
-                         Get(one, 1));
+      Value added = builder_->Make(Op::Select, {none, builder_->Word(0), spread});
+      builder_->AddCount(one.loop, added, Get(one, 1));
     }
   }
 

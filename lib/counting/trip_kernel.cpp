@@ -254,8 +254,9 @@ class TripKernels {
     }
     builder.SetSpan(kernel_[loop.parallel].span);
     for (uint32_t axis : loop.axes) {
-      Value trips = TripCount(builder, cloner.Map(kernel_.Operand(loop.parallel, 2 * axis)),
-                              cloner.Map(kernel_.Operand(loop.parallel, 2 * axis + 1)), builder.I32(1));
+      Value low = cloner.Map(kernel_.Operand(loop.parallel, 2 * axis));
+      Value high = cloner.Map(kernel_.Operand(loop.parallel, 2 * axis + 1));
+      Value trips = TripCount(builder, low, high, builder.I32(1));
       Value index = builder.I64(axis);
       builder.Access(Op::Store, sizes, {&index, 1}, {&trips, 1});
     }

@@ -126,6 +126,10 @@ std::string PrintDiagnostics(const Diagnostics& diagnostics, const SourceManager
     out += "adc: stopped after " + std::to_string(diagnostics.ErrorLimit()) +
            (diagnostics.ErrorLimit() == 1 ? " error" : " errors") + "; --error-limit=N shows more\n";
   }
+  // For people alone: what others read holds the messages and nothing else.
+  if (color && !diagnostics.All().empty())
+    out += "adc explain " + std::string(InfoOf(diagnostics.All()[0].id).id) +
+           ": what this means, an example, the way out\n";
   return out;
 }
 

@@ -28,6 +28,7 @@ struct SourceFile {
   std::string text;
   uint32_t base = 0;                       ///< offset of the first byte in the shared space
   std::vector<uint32_t> line_starts = {};  ///< offsets into `text`
+  bool stands_in = false;                  ///< for the file `name`, whose lines it has, and another text
 };
 
 class SourceManager {

@@ -22,6 +22,7 @@
 #include "driver/pass_runner.h"
 #include "driver/pipeline.h"
 #include "driver/plan_dump.h"
+#include "driver/prints_text.h"
 #include "driver/product_cache.h"
 #include "driver/read_cpp.h"
 #include "driver/read_shader.h"
@@ -32,6 +33,7 @@
 #include "driver/shader_json.h"
 #include "driver/source_names.h"
 #include "driver/targets.h"
+#include "driver/task_uses.h"
 #include "driver/version.h"
 #include "ir/module.h"
 #include "parse/parser.h"
@@ -89,10 +91,8 @@ class Compilation {
     bool errors = Report();
     passes_.PrintTimes();
     product_->cancelled = passes_.Cancelled();
-    if (options_.emit == Emit::Ir) {
-      product_->module = std::move(module_);
-      product_->sources = std::move(sources_);
-    }
+    if (options_.emit == Emit::Ir) product_->module = std::move(module_);
+    if (options_.emit == Emit::Ir || options_.want_provisions) product_->sources = std::move(sources_);
     if (unsupported_) return kExitUnsupported;
     if (usage_) return kExitUsage;
     return errors || passes_.Failed() ? kExitFailed : kExitOk;
@@ -198,6 +198,10 @@ bool Compilation::CheckNativeImages() {
   return !usage_;
 }
 
+std::string ExtensionOf(const std::string& name) {
+  return std::filesystem::path(name).extension().string();
+}
+
 bool Compilation::Read() {
   parse::ParseConfig config;
   config.include_dirs = options_.include_dirs;
@@ -207,7 +211,10 @@ bool Compilation::Read() {
   bool read =
       passes_.Observe("parse", [&] { return memory_ != nullptr ? ReadMemory(config) : ReadFiles(config); });
   for (const std::unique_ptr<diag::SourceFile>& file : sources_.Files()) {
-    file->name = MapPrefix(options_, file->name);
+    std::string name = MapPrefix(options_, file->name);
+    // A front end has printed text of another language, line by line for the file that it names.
+    file->stands_in = file->stands_in || ExtensionOf(name) != ExtensionOf(file->name);
+    file->name = std::move(name);
     given_names_.push_back(file->name);
   }
   // After errors in the text the rules are still checked, so that one run reports all that is wrong.
@@ -266,6 +273,11 @@ bool Compilation::ReadMemory(parse::ParseConfig& config) {
   if (memory_->imports_are_files) {
     config.import_text = {};
     ADC_CHECK(texts.size() == 1, "imports are looked for beside one text");
+    if (IsShader(InputKindOf(texts[0].first))) {
+      module_ = ReadShader(texts[0].first, options_, sources_, diagnostics_, &product_->dependencies,
+                           &texts[0].second);
+      return module_ != nullptr;
+    }
     module_ = parse::ParseText(texts[0].first, texts[0].second, config, sources_, diagnostics_,
                                &product_->dependencies);
   } else {
@@ -332,8 +344,8 @@ bool Compilation::CheckOwnCache() {
 bool Compilation::TakeCached() {
   const WatchOptions& watch = options_.watch;
   bool watched = watch.time_passes || !watch.dumps.empty() || !watch.stop_after.empty();
-  if (options_.cache_dir.empty() || memory_ != nullptr || options_.emit == Emit::Ir || options_.want_plans ||
-      watched || !diagnostics_.All().empty())
+  if (options_.cache_dir.empty() || memory_ != nullptr || options_.emit == Emit::Ir ||
+      options_.want_provisions || watched || !diagnostics_.All().empty())
     return false;
   CacheKey key;
   key.Add(ProducerName());
@@ -389,10 +401,26 @@ bool Compilation::RunPasses() {
   return true;
 }
 
+std::vector<TaskMemory> MemoryOfTasks(const ir::Module& module, const ir::Function& kernel) {
+  std::vector<TaskMemory> tasks;
+  for (const std::vector<ParamUse>& uses : TaskUsesOf(kernel)) {
+    TaskMemory& task = tasks.emplace_back();
+    for (size_t param = 0; param < uses.size(); ++param) {
+      std::string name(module.Text(kernel[kernel.Params()[param]].name));
+      if (uses[param].reads) task.reads.push_back(name);
+      if (uses[param].writes) task.writes.push_back(name);
+    }
+  }
+  return tasks;
+}
+
 void Compilation::ShowPlans() {
-  if (options_.want_plans) {
-    product_->plans = DumpPlans(state_->lowered, state_->provisions, sources_);
+  if (options_.want_provisions) {
     product_->provisions = state_->provisions;
+    for (const PlannedKernel& planned : state_->lowered.front().kernels) {
+      const ir::Function& kernel = *planned.kernel;
+      product_->memory[std::string(module_->Text(kernel.name))] = MemoryOfTasks(*module_, kernel);
+    }
   }
   if (!passes_.Takes("adstack")) return;
   for (const PlanDump& dump : DumpPlans(state_->lowered, state_->provisions, sources_))
@@ -415,6 +443,7 @@ codegen::CodeConfig Compilation::ConfigFor(const target::Target& target) const {
   codegen::CodeConfig config;
   config.target = target;
   config.optimise = target.IsCpu() ? options_.optimisation : device_optimisation_;
+  config.validate = device_optimisation_ == options_.optimisation;
   // Unless another limit is asked for: what a device takes whole is too much for register allocation.
   constexpr uint64_t kLargestFunction = 5'000;
   bool asked = options_.limits.optimised != Limits().optimised;
@@ -458,7 +487,8 @@ bool Compilation::Generate() {
   return true;
 }
 
-/// A task that is too large for a device is not optimised: LLVM would take minutes. The choice is one for all
+/// A task that is too large for a device is not optimised: LLVM would take minutes, as would SPIRV-Tools to
+/// validate it. The choice is one for all
 /// kernels of a target, which share a module. For processors such a task becomes several functions instead.
 void Compilation::LimitOptimisation() {
   device_optimisation_ = options_.optimisation;
@@ -474,7 +504,8 @@ void Compilation::LimitOptimisation() {
           .Warning(diag::W0701, kernel.kernel->span,
                    "a task of '@" + std::string(lowered.module->Text(kernel.kernel->name)) + "' has " +
                        std::to_string(size) + " operations, more than " +
-                       std::to_string(options_.limits.optimised) + ": the code for devices is made with -O0")
+                       std::to_string(options_.limits.optimised) +
+                       ": the code for devices is made with -O0, and SPIR-V is not validated")
           .AddHelp(
               "use loops where code repeats, or allow more with --limit-optimised=N; the time grows with the "
               "square of a task's size");
@@ -573,7 +604,9 @@ bool Compilation::MakeProduct(Emit emit) {
   }
   switch (emit) {
     case Emit::Bundle:
-      return passes_.Observe("bundle", [&] { return TakeBytes(BundleBytes(metadata_, made_)); });
+      return passes_.Observe("bundle", [&] {
+        return TakeBytes(BundleBytes(metadata_, made_, PrintsText(state_->prints, sources_)));
+      });
     case Emit::Json:
       return passes_.Observe("bundle", [&] {
         diag::Result<std::string> json = MetadataText(metadata_);

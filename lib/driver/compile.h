@@ -8,24 +8,33 @@
 #include <string>
 #include <vector>
 
+#include "autodiff/provisions.h"
 #include "diag/diagnostics.h"
+#include "diag/source.h"
 #include "driver/options.h"
-#include "driver/plan_dump.h"
 #include "ir/module.h"
 #include "parse/places.h"
 
 namespace adc::driver {
+
+/// Parameters whose memory a task of a kernel reads and writes.
+struct TaskMemory {
+  std::vector<std::string> reads, writes;
+};
 
 /// What one compilation made.
 struct Product {
   std::vector<uint8_t> bytes;             ///< in the form that CompileOptions::emit asks for
   std::vector<uint8_t> header, json;      ///< where CompileOptions names a file for them
   std::vector<std::string> dependencies;  ///< files read, the inputs first
-  std::vector<PlanDump> plans;  ///< what --dump=adstack shows, where CompileOptions::want_plans asks
-  std::map<std::string, autodiff::ProvisionRecord> provisions;  ///< by name of the gradient, with `plans`
-  std::unique_ptr<ir::Module> module;                           ///< of Emit::Ir: what `bytes` are the text of
-  diag::SourceManager sources;                                  ///< what places in `module` refer to
-  bool cancelled = false;  ///< WatchOptions::cancelled ended the compilation
+  /// What gradients do about primal values, by name of the gradient, where CompileOptions::want_provisions
+  /// asks.
+  std::map<std::string, autodiff::ProvisionRecord> provisions;
+  /// By kernel and task: names of the buffers that it reads and writes; with `provisions`.
+  std::map<std::string, std::vector<TaskMemory>> memory;
+  std::unique_ptr<ir::Module> module;  ///< of Emit::Ir: what `bytes` are the text of
+  diag::SourceManager sources;         ///< what places in `module` and `provisions` refer to
+  bool cancelled = false;              ///< WatchOptions::cancelled ended the compilation
 };
 
 /// Compiles `inputs` together, in memory; their kernels share one product. Diagnostics, dumps and times go to

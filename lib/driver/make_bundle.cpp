@@ -46,7 +46,8 @@ diag::Result<std::string> MetadataText(const artifact::Metadata& metadata) {
 }
 
 diag::Result<std::vector<uint8_t>> BundleBytes(const artifact::Metadata& metadata,
-                                               std::span<const MadeTarget> targets) {
+                                               std::span<const MadeTarget> targets,
+                                               const std::string& prints) {
   diag::Result<std::string> json = MetadataText(metadata);
   if (!json) return json.Failure();
   std::vector<artifact::SectionInput> sections;
@@ -56,8 +57,11 @@ diag::Result<std::vector<uint8_t>> BundleBytes(const artifact::Metadata& metadat
     sections.push_back(
         {.kind = kind, .target = target, .required = kind == artifact::section::kMeta, .bytes = bytes});
   };
-  add(artifact::section::kMeta, artifact::kNoTarget,
-      {reinterpret_cast<const uint8_t*>(json->data()), json->size()});
+  auto add_text = [&](uint32_t kind, const std::string& text) {
+    add(kind, artifact::kNoTarget, {reinterpret_cast<const uint8_t*>(text.data()), text.size()});
+  };
+  add_text(artifact::section::kMeta, *json);
+  add_text(artifact::section::kPrints, prints);
   for (uint32_t target = 0; target < targets.size(); ++target) {
     for (const codegen::Payload& payload : targets[target].code.payloads) {
       if (payload.bytes.empty()) continue;

@@ -14,9 +14,10 @@ namespace adc::driver {
 /// The metadata in its canonical form. Fails with E0706 where a kernel is beyond what the format can say.
 diag::Result<std::string> MetadataText(const artifact::Metadata& metadata);
 
-/// The bundle of `metadata` with the payloads of `targets`, which are those of the metadata in its order.
-/// Fails as MetadataText does.
+/// The bundle of `metadata` with the payloads of `targets`, which are those of the metadata in its order, and
+/// with the section `prints`, unless that is empty. Fails as MetadataText does.
 diag::Result<std::vector<uint8_t>> BundleBytes(const artifact::Metadata& metadata,
-                                               std::span<const MadeTarget> targets);
+                                               std::span<const MadeTarget> targets,
+                                               const std::string& prints);
 
 }  // namespace adc::driver

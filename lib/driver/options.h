@@ -103,8 +103,9 @@ struct CompileOptions {
   bool check_writes = false;   ///< primal kernels check the promise of `writeonce`
   bool bounds_record = false;  ///< kernels with a gradient get one that records what their loops go by
   bool keep_asserts = false;   ///< `assert` is compiled in
+  bool prints = false;         ///< `print` is: kernels record what they print, in a buffer of the caller
   bool debug_info = false;
-  bool want_plans = false;                   ///< Product::plans is filled
+  bool want_provisions = false;              ///< Product::provisions is filled
   bool leave_out_guards = false;             ///< for measuring what they cost: no command line says so
   std::vector<std::string> clang_arguments;  ///< of C++: the words after `--`
   std::string compile_database;              ///< of C++: the folder of a compile_commands.json

@@ -1,26 +1,15 @@
 #include "driver/pass_runner.h"
 
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 
 #include "ir/module.h"
 #include "support/check.h"
+#include "support/machine.h"
 #include "verify/verify.h"
 
 namespace adc::driver {
-
-namespace {
-
-uint64_t PeakKib() {
-  rusage usage = {};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<uint64_t>(usage.ru_maxrss);
-}
-
-}  // namespace
 
 PassRunner::PassRunner(const WatchOptions& options, diag::Diagnostics& diagnostics,
                        std::function<void(std::string_view)> print)
@@ -36,7 +25,7 @@ bool PassRunner::Timed(std::string_view name, const std::function<bool()>& step)
   auto begin = std::chrono::steady_clock::now();
   bool ok = step() && !diagnostics_.HasErrors();
   std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
-  times_.push_back({std::string(name), taken.count(), PeakKib()});
+  times_.push_back({std::string(name), taken.count(), PeakBytes()});
   if (!ok) failed_ = true;
   if (options_.stop_after == name) stopped_ = true;
   return ok;
@@ -69,7 +58,7 @@ bool PassRunner::Observe(std::string_view name, const std::function<bool()>& ste
 }
 
 void PassRunner::AddTime(std::string name, double seconds) {
-  times_.push_back({std::move(name), seconds, PeakKib()});
+  times_.push_back({std::move(name), seconds, PeakBytes()});
 }
 
 bool PassRunner::Takes(std::string_view dump) {
@@ -101,11 +90,11 @@ void PassRunner::PrintTimes() const {
     bool part = time.name.starts_with("  ");
     if (!part) total += time.seconds;
     std::snprintf(row, sizeof row, "%-26s %8.2f %10.1f\n", time.name.c_str(), time.seconds * 1e3,
-                  static_cast<double>(time.peak_kib) / 1024);
+                  static_cast<double>(time.peak_bytes) / (1 << 20));
     table += row;
   }
   std::snprintf(row, sizeof row, "%-26s %8.2f %10.1f\n", "total", total * 1e3,
-                static_cast<double>(PeakKib()) / 1024);
+                static_cast<double>(PeakBytes()) / (1 << 20));
   print_(table + row);
 }
 

@@ -19,7 +19,7 @@ namespace adc::driver {
 struct PassTime {
   std::string name;
   double seconds = 0;
-  uint64_t peak_kib = 0;  ///< largest resident size of the process so far
+  uint64_t peak_bytes = 0;  ///< largest resident size of the process so far
 };
 
 class PassRunner {

@@ -16,6 +16,7 @@
 #include "autodiff/stopped.h"
 #include "autodiff/write_races.h"
 #include "counting/bounds_record.h"
+#include "counting/record_prints.h"
 #include "counting/size_kernel.h"
 #include "counting/trip_kernel.h"
 #include "diag/errors/adstack.h"
@@ -44,11 +45,11 @@
 #include "transform/check_writes.h"
 #include "transform/composed.h"
 #include "transform/count_loops.h"
+#include "transform/exits.h"
 #include "transform/float_bits.h"
 #include "transform/guard_tasks.h"
 #include "transform/inline.h"
 #include "transform/isolate_tasks.h"
-#include "transform/loop_exits.h"
 #include "transform/memory_to_registers.h"
 #include "transform/scalarise.h"
 #include "transform/simplify.h"
@@ -145,7 +146,7 @@ bool Verify(PipelineState& state) {
 }
 
 bool Exits(PipelineState& state) {
-  return transform::LowerLoopExits(state.module, Folding(state), state.diagnostics);
+  return transform::LowerExits(state.module, Folding(state), state.diagnostics);
 }
 
 bool Inline(PipelineState& state) {
@@ -371,9 +372,29 @@ bool CheckWrites(PipelineState& state) {
   return transform::CheckWrites(state.module, state.diagnostics);
 }
 
+bool Prints(PipelineState& state) {
+  state.prints = counting::RecordPrints(state.module, Folding(state));
+  return WithinLimits(state, "with records of what is printed");
+}
+
 // ---- Plan
 
+/// Takes out the assertions of `block`, which no option asks for. One that stands alone between loops would
+/// count as a task, and there is no code for it.
+void DropAssertions(Function& kernel, ir::Block block) {
+  std::erase_if(kernel[block].insts, [&](ir::Inst inst) {
+    return kernel[inst].op == ir::Op::Assert && (kernel[inst].flags & ir::kFlagPromise) == 0;
+  });
+  for (ir::Inst inst : kernel[block].insts) {
+    for (uint32_t region = 0; region < kernel.RegionCount(inst); ++region)
+      DropAssertions(kernel, kernel[inst].regions[region]);
+  }
+}
+
 bool Functions(PipelineState& state) {
+  if (!state.options.keep_asserts) {
+    for (Function* kernel : Kernels(state.module)) DropAssertions(*kernel, kernel->Body());
+  }
   transform::ExpandFunctions(state.module, Folding(state));
   return CheckOperations(state.module, state.options.limits, "with functions written out", state.diagnostics);
 }
@@ -492,7 +513,7 @@ constexpr Pass kPasses[] = {
 
     // Beyond this point every region comes to its end.
     {"exits", Stage::Normalise, Exits, kParsed, kParsed, Form::Any, kSame,
-     "takes `break` and `continue` out of loops"},
+     "takes `break`, `continue` and scopes out"},
     // Beyond this point only calls of functions with derivatives of their own are left.
     {"inline", Stage::Normalise, Inline, kParsed, kParsed, Form::NoExits, kSame,
      "replaces calls by bodies, except of functions with derivatives of their own"},
@@ -516,7 +537,7 @@ constexpr Pass kPasses[] = {
      "folds, shares, hoists and forwards values, and drops dead code"},
     // Bounds stand before their loops by now.
     {"count-loops", Stage::Normalise, CountLoops, kParsed, kScalar, Form::Scalars, kSame,
-     "makes `for` of each `while` that counts to a bound which it does not change"},
+     "makes `for` of each `while` that counts to a bound which it does not change, or gives it the bound"},
     {"float-bits", Stage::Normalise, FloatBits, kParsed, kScalar, Form::Scalars, kSame,
      "makes signs, choices and swaps of floats of arithmetic on their bits, through which derivatives pass"},
     // Beyond this point no value crosses from task to task.
@@ -556,6 +577,9 @@ constexpr Pass kPasses[] = {
     {"check-writes", Stage::Differentiate, CheckWrites, kDerived, kDerived, Form::Any, kSame,
      "adds checks to primals: of their promises about writes",
      [](const CompileOptions& options) { return options.check_writes; }},
+    {"prints", Stage::Differentiate, Prints, kDerived, kDerived, Form::Any, kSame,
+     "makes records in a buffer of the caller of what is printed",
+     [](const CompileOptions& options) { return options.prints; }},
 
     // Beyond this point back ends know all functions that are left.
     {"functions", Stage::Plan, Functions, kDerived, kDerived, Form::Any, kSame,

@@ -13,6 +13,7 @@
 
 #include "autodiff/checkpoint.h"
 #include "autodiff/provisions.h"
+#include "counting/record_prints.h"
 #include "driver/lowered.h"
 #include "driver/options.h"
 #include "driver/raised.h"
@@ -36,9 +37,10 @@ struct PipelineState {
   std::vector<autodiff::SegmentedKernel> segmented = {};  ///< of checkpoint, for reverse
   std::vector<ir::Function*> gradients = {};              ///< of reverse, for forward
   std::map<std::string, autodiff::ProvisionRecord> provisions =
-      {};                                   ///< of reverse, by the name of the gradient
-  std::vector<LoweredModule> lowered = {};  ///< of plan; the first is `module` itself
-  std::vector<RaisedModule> raised = {};    ///< of raise
+      {};                                           ///< of reverse, by the name of the gradient
+  std::vector<counting::KernelPrints> prints = {};  ///< of prints, for the bundle
+  std::vector<LoweredModule> lowered = {};          ///< of plan; the first is `module` itself
+  std::vector<RaisedModule> raised = {};            ///< of raise
 
   struct Version {
     ir::Module* module = nullptr;

@@ -56,10 +56,10 @@ raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOpt
   config.exchanges_floats = !target.AddsFloats();
   config.check_bounds = options.check_bounds;
   config.assertions = options.keep_asserts;
-  if (!options.deterministic) config.team_bytes = TeamBytes(target.kind);
-  // Code that may run unverified, of `-near` targets, has no memory of the block for sums.
+  // Code that may run unverified, of `-near` targets, has no memory of the block.
   bool is_near = target.kind == target::Kind::Vulkan && !target.features.empty();
-  config.may_team = config.team_bytes != 0 && !is_near && options.float_mode != FloatMode::Strict;
+  if (!options.deterministic && !is_near) config.team_bytes = TeamBytes(target.kind);
+  config.may_team = config.team_bytes != 0 && options.float_mode != FloatMode::Strict;
   config.wide_team_sums = config.team_bytes != 0 && target.kind == target::Kind::Cuda;
   if (!target.IsCpu() || options.optimisation < 2) return config;
   bool x86 = target.arch == target::Arch::X86_64;

@@ -21,7 +21,7 @@ std::string CheckSampler(std::string_view words) {
 
 std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOptions& options,
                                        diag::SourceManager& sources, diag::Diagnostics& diagnostics,
-                                       std::vector<std::string>* dependencies) {
+                                       std::vector<std::string>* dependencies, const std::string* open) {
   auto fail = [&](const diag::Diagnostic& failure) {
     diagnostics.Add(failure.severity, failure.id, failure.span, failure.text).AddHelp(failure.help);
     return nullptr;
@@ -46,7 +46,7 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
     config.entry = options.entry;
     words = frontend::spirv::WordsOf(*bytes);
   } else {
-    FileResult<std::string> text = ReadWholeText(path, limit);
+    FileResult<std::string> text = open != nullptr ? *open : ReadWholeText(path, limit);
     if (!text) return fail(CannotRead(text.Failure()));
     if (!parse::IsText(path, *text, {}, diagnostics)) return nullptr;
     dependencies->push_back(path);

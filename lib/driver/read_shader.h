@@ -11,10 +11,12 @@
 
 namespace adc::driver {
 
-/// Reads GLSL, HLSL or SPIR-V, by the extension of `path`. Null after errors, which are told.
+/// Reads GLSL, HLSL or SPIR-V, by the extension of `path`. Null after errors, which are told. `open`: what an
+/// editor has of a file of GLSL or HLSL; null: it is read.
 std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOptions& options,
                                        diag::SourceManager& sources, diag::Diagnostics& diagnostics,
-                                       std::vector<std::string>* dependencies);
+                                       std::vector<std::string>* dependencies,
+                                       const std::string* open = nullptr);
 
 /// What is wrong with the words of --sampler; empty: nothing.
 std::string CheckSampler(std::string_view words);

@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include <cstdlib>
+#include <filesystem>
 
 namespace adc::driver {
 
@@ -20,9 +20,9 @@ bool WriteSources(int file, const void* context) {
 
 std::string PlaceOf(const CompileOptions& options) {
   if (!options.repro.empty()) return options.repro;
-  const char* folder = std::getenv("TMPDIR");
-  return std::string(folder != nullptr && *folder != 0 ? folder : "/tmp") + "/adc-repro-" +
-         std::to_string(getpid()) + ".txt";
+  std::error_code failure;  // then it is the current folder
+  std::filesystem::path folder = std::filesystem::temp_directory_path(failure);
+  return (folder / ("adc-repro-" + std::to_string(getpid()) + ".txt")).string();
 }
 
 std::string HeadOf(const CompileOptions& options, std::string_view version) {

@@ -1,5 +1,6 @@
 #include "driver/targets.h"
 
+#include "codegen/common/back_ends.h"
 #include "diag/errors/driver.h"
 #include "support/check.h"
 #include "support/nearest.h"
@@ -75,6 +76,9 @@ std::vector<std::string> DefaultTargets() {
   for (const char* kind : {"cuda", "hip", kVulkan, "metal"}) {
     for (const std::string& name : TargetsOfBundle(kind)) names.push_back(target::FindTarget(name)->name);
   }
+  std::erase_if(names, [](const std::string& name) {
+    return codegen::WhyNoBackEnd(*target::FindTarget(name)).has_value();
+  });
   return names;
 }
 
@@ -83,6 +87,7 @@ diag::Result<target::Target> ResolveTarget(const std::string& name) {
   std::vector<std::string_view> names;
   std::string list;
   for (const target::Target& target : target::AllTargets()) {
+    if (codegen::WhyNoBackEnd(target)) continue;
     names.push_back(target.name);
     list += (list.empty() ? "" : ", ") + target.name;
   }
@@ -116,6 +121,8 @@ diag::Result<std::vector<target::Target>> ChooseTargets(const CompileOptions& op
                         "--emit=" + std::string(form.word) + " does not exist for target '" + name + "'",
                         "it is made for targets of the kind " + KindList(form.kinds));
     }
+    std::optional<diag::Diagnostic> missing = codegen::WhyNoBackEnd(*found);
+    if (missing && options.emit != Emit::Ir) return *missing;
     bool repeated = false;
     for (const target::Target& taken : targets) repeated = repeated || taken.name == found->name;
     if (!repeated) targets.push_back(*found);

@@ -81,6 +81,8 @@ void FunctionLowering::LowerControl(Inst inst) {
       return LowerWhile(inst);
     case ControlOp::If:
       return LowerIf(inst);
+    case ControlOp::Scope:
+      return LowerScope(inst);
     case ControlOp::Parallel:
     case ControlOp::ParallelOver:
       return LowerParallel(inst);
@@ -103,7 +105,7 @@ void FunctionLowering::LowerInst(Inst inst) {
     case OpClass::Terminator:
       // The owners of the others move the values.
       if (data.op == Op::Return) LowerReturn(inst);
-      if (data.op == Op::Break || data.op == Op::Continue) LowerLeave(inst);
+      if (ir::IsLeave(data.op) && !function_.IsUnreached(inst)) LowerLeave(inst);
       break;
     case OpClass::Check:
       LowerReport(inst);
@@ -160,10 +162,9 @@ void FunctionLowering::LowerFor(Inst inst) {
 
   MoveAll(operands.subspan(3), std::span(params).subspan(1));
   size_t begin = Emit(ForBeginStep(), 0, 0, 0, 0, info);
-  open_loops_.push_back({std::span(params).subspan(1), {}, {}});
+  open_.emplace(inst, Open{std::span(params).subspan(1), {}, {}});
   LowerBlock(body);
-  OpenLoop leaves = std::move(open_loops_.back());
-  open_loops_.pop_back();
+  Open leaves = std::move(open_.extract(inst).mapped());
   MoveAll(function_.Operands(function_.Terminator(body)), std::span(params).subspan(1));
   for (size_t jump : leaves.continues) JumpTo(jump, Here());
   size_t next = Emit(ForNextStep(), 0, 0, 0, 0, info);
@@ -196,10 +197,9 @@ void FunctionLowering::LowerWhile(Inst inst) {
   LowerBlock(test);
   size_t leave = Emit(JumpUnlessStep(), 0, CellOf(function_.Operand(function_.Terminator(test), 0)));
   Emit(WhileCountStep(), 0, 0, 0, 0, info);
-  open_loops_.push_back({params, {}, {}});
+  open_.emplace(inst, Open{params, {}, {}, info});
   LowerBlock(body);
-  OpenLoop leaves = std::move(open_loops_.back());
-  open_loops_.pop_back();
+  Open leaves = std::move(open_.extract(inst).mapped());
   MoveAll(function_.Operands(function_.Terminator(body)), params);
   for (size_t jump : leaves.continues) JumpTo(jump, Here());
   size_t back = Emit(WhileNextStep());
@@ -231,6 +231,17 @@ void FunctionLowering::LowerIf(Inst inst) {
   JumpTo(over, Here());
 }
 
+void FunctionLowering::LowerScope(Inst inst) {
+  const InstData& data = function_[inst];
+  std::vector<Value> results;
+  for (uint32_t n = 0; n < data.result_count; ++n) results.push_back(function_.Result(inst, n));
+  open_.emplace(inst, Open{results, {}, {}});
+  LowerBlock(data.regions[0]);
+  MoveToResults(data.regions[0], inst);
+  for (size_t jump : open_.at(inst).breaks) JumpTo(jump, Here());
+  open_.erase(inst);
+}
+
 void FunctionLowering::LowerParallel(Inst inst) {
   const InstData& data = function_[inst];
   const std::vector<Value>& params = function_[data.regions[0]].params;
@@ -256,10 +267,10 @@ void FunctionLowering::LowerParallel(Inst inst) {
   program_.parallels.push_back(std::move(parallel));
   size_t begin = Emit(ParallelBeginStep(), 0, 0, 0, 0, info);
   if (by_workgroups) Emit(WorkgroupBeginStep(), 0, 0, 0, 0, info);
-  open_loops_.push_back({});
+  open_.emplace(inst, Open());
   LowerBlock(data.regions[0]);
-  for (size_t jump : open_loops_.back().continues) JumpTo(jump, Here());
-  open_loops_.pop_back();
+  for (size_t jump : open_.at(inst).continues) JumpTo(jump, Here());
+  open_.erase(inst);
   if (by_workgroups) Emit(WorkgroupNextStep());
   size_t next = Emit(ParallelNextStep(), 0, 0, 0, 0, info);
   JumpTo(next, begin + 1);
@@ -359,9 +370,14 @@ void FunctionLowering::LowerReport(Inst inst) {
 }
 
 void FunctionLowering::LowerLeave(Inst inst) {
-  OpenLoop& loop = open_loops_.back();
-  MoveAll(function_.Operands(inst), loop.carried);
-  (function_[inst].op == Op::Break ? loop.breaks : loop.continues).push_back(Emit(JumpStep()));
+  Inst target = function_.TargetOf(inst);
+  for (Inst around = function_.OwnerOf(inst); around != target; around = function_.OwnerOf(around)) {
+    auto open = open_.find(around);
+    if (open != open_.end() && open->second.counts) Emit(WhileEndStep(), 0, 0, 0, 0, *open->second.counts);
+  }
+  Open& left = open_.at(target);
+  MoveAll(function_.LeavingValues(inst), left.values);
+  (function_[inst].op == Op::Continue ? left.continues : left.breaks).push_back(Emit(JumpStep()));
 }
 
 void FunctionLowering::Unsupported(std::string text) {

@@ -44,6 +44,7 @@ class FunctionLowering {
   void LowerFor(ir::Inst inst);
   void LowerWhile(ir::Inst inst);
   void LowerIf(ir::Inst inst);
+  void LowerScope(ir::Inst inst);
   void LowerParallel(ir::Inst inst);
   void LowerCall(ir::Inst inst);
   void LowerReport(ir::Inst inst);
@@ -111,12 +112,13 @@ class FunctionLowering {
   uint32_t task_ = 0;
   uint32_t asserts_ = 0;
 
-  /// A loop whose body is being compiled: where `break` and `continue` put its values, and their jumps.
-  struct OpenLoop {
-    std::span<const ir::Value> carried;
+  /// A loop or scope whose body is being compiled: where what leaves it puts its values, and the jumps.
+  struct Open {
+    std::span<const ir::Value> values;
     std::vector<size_t> breaks, continues;
+    std::optional<uint32_t> counts = {};  ///< a `while`: the loop whose turns are told where it ends
   };
-  std::vector<OpenLoop> open_loops_;
+  std::map<ir::Inst, Open> open_;
 };
 
 }  // namespace adc::interp

@@ -115,16 +115,14 @@ class Dependence {
   void VisitTerminator(Inst inst) {
     const InstData& data = function_[inst];
     if (data.op == Op::Return || data.op == Op::ContinueIf || !data.parent.Valid()) return;
-    Inst owner = function_[data.parent].owner;
-    bool leaves = data.op == Op::Break || data.op == Op::Continue;
-    while (leaves && owner.Valid() && function_[owner].op == Op::If)
-      owner = function_[function_[owner].parent].owner;
+    if (function_.IsUnreached(inst)) return;
+    Inst owner = ir::IsLeave(data.op) ? function_.TargetOf(inst) : function_[data.parent].owner;
     if (!owner.Valid()) return;
     const InstData& of = function_[owner];
-    Hand(function_.Operands(inst), ResultsOf(owner));
-    if (of.op == Op::For)
-      Hand(function_.Operands(inst), std::span(function_[of.regions[0]].params).subspan(1));
-    if (of.op == Op::While) Hand(function_.Operands(inst), function_[of.regions[0]].params);
+    std::span<const Value> values = function_.LeavingValues(inst);
+    Hand(values, ResultsOf(owner));
+    if (of.op == Op::For) Hand(values, std::span(function_[of.regions[0]].params).subspan(1));
+    if (of.op == Op::While) Hand(values, function_[of.regions[0]].params);
   }
 
   const ir::Function& function_;

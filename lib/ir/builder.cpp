@@ -103,6 +103,14 @@ Inst Builder::If(Value condition, std::span<const Type> results) {
   return inst;
 }
 
+Inst Builder::Scope(std::span<const Type> results) {
+  Inst inst = Create(Op::Scope, {}, results);
+  Block body = function_.NewBlock(inst);
+  function_.AddParam(body, kLabel);
+  function_[inst].regions[0] = body;
+  return inst;
+}
+
 Inst Builder::While(Value max, std::span<const Value> initial, uint8_t flags) {
   std::vector<Value> operands;
   if (max.Valid()) operands.push_back(max);

@@ -52,6 +52,8 @@ class Builder {
   /// enter it.
   Inst For(Value lo, Value hi, Value step, std::span<const Value> initial, uint8_t flags = 0);
   Inst If(Value condition, std::span<const Type> results);
+  /// Its region begins with its label.
+  Inst Scope(std::span<const Type> results);
   /// `max` may be invalid; that it is there need not stand in `flags`. Region 0 has the carried parameters,
   /// region 1 none.
   Inst While(Value max, std::span<const Value> initial, uint8_t flags = 0);

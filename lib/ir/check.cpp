@@ -223,6 +223,8 @@ class InstChecker {
       case OpForm::CallForm:
         return Call();
       case OpForm::Terminator:
+        if (data_.op == Op::Exit && !operands_.empty() && types_[0] != kLabel)
+          return Wants(0, "the name of a scope", "write '%r = scope %s -> f32 { ... exit %s, %v ... }'");
         return Results({});
       case OpForm::AssertForm:
         return Assert();
@@ -537,6 +539,7 @@ class InstChecker {
     if (data_.op == Op::For) return For();
     if (data_.op == Op::While) return While();
     if (data_.op == Op::If) return If();
+    if (data_.op == Op::Scope) return Scope();
     return data_.op == Op::Parallel ? Parallel() : ParallelOver();
   }
   std::optional<Misfit> For() const {
@@ -571,13 +574,22 @@ class InstChecker {
     if (types_[0] != kI1)
       return TypeMisfit(0, "the condition of 'if' is " + TypeName(module_, types_[0]) + ", it must be i1",
                         types_[0].IsScalar() ? "compare it: 'ne %a, 0'" : std::string());
+    if (auto misfit = RegisterResults("an 'if'")) return misfit;
+    if (auto misfit = RegionParams(Region(0), {})) return misfit;
+    return RegionParams(Region(1), {});
+  }
+  std::optional<Misfit> Scope() const {
+    if (auto misfit = OperandCount(0)) return misfit;
+    if (auto misfit = RegisterResults("a 'scope'")) return misfit;
+    return RegionParams(Region(0), std::array{kLabel});
+  }
+  std::optional<Misfit> RegisterResults(const std::string& what) const {
     for (uint32_t n = 0; n < data_.result_count; ++n) {
       if (!ResultAt(n).IsRegister())
         return Whole(diag::E0107,
-                     "an 'if' gives scalars, vectors and matrices, not " + TypeName(module_, ResultAt(n)));
+                     what + " gives scalars, vectors and matrices, not " + TypeName(module_, ResultAt(n)));
     }
-    if (auto misfit = RegionParams(Region(0), {})) return misfit;
-    return RegionParams(Region(1), {});
+    return std::nullopt;
   }
   std::optional<Misfit> Parallel() const {
     if (operands_.empty() || operands_.size() % 2 != 0)

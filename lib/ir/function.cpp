@@ -144,4 +144,11 @@ void Function::Append(Block block, Inst inst) {
   blocks_[block.raw].insts.push_back(inst);
 }
 
+Inst Function::TargetOf(Inst leave) const {
+  if (insts_[leave.raw].op == Op::Exit) return blocks_[values_[Operand(leave, 0).raw].owner].owner;
+  Inst owner = OwnerOf(leave);
+  while (insts_[owner.raw].op == Op::If || insts_[owner.raw].op == Op::Scope) owner = OwnerOf(owner);
+  return owner;
+}
+
 }  // namespace adc::ir

@@ -240,6 +240,19 @@ class Function {
     const InstData& d = insts_[i.raw];
     return d.regions[0].Valid() ? (d.regions[1].Valid() ? 2 : 1) : 0;
   }
+  /// The instruction in whose region `inst` stands; invalid in the body of the function.
+  Inst OwnerOf(Inst inst) const { return blocks_[insts_[inst.raw].parent.raw].owner; }
+  /// What a `break`, `continue` or `exit` leaves: the loop, parallel loop or scope.
+  Inst TargetOf(Inst leave) const;
+  /// The values that it leaves with.
+  std::span<const Value> LeavingValues(Inst leave) const {
+    return Operands(leave).subspan(insts_[leave.raw].op == Op::Exit && !IsUnreached(leave) ? 1 : 0);
+  }
+  /// An `exit` that names no scope: it ends a region whose end nothing reaches.
+  bool IsUnreached(Inst end) const {
+    const InstData& d = insts_[end.raw];
+    return d.op == Op::Exit && d.operand_count == 0;
+  }
   /// The instruction that defines `v`; invalid for parameters and constants.
   Inst DefiningInst(Value v) const {
     const ValueData& d = values_[v.raw];

@@ -38,6 +38,7 @@ class FunctionPrinter {
   void PrintFor(const InstData& data, std::span<const Value> operands);
   void PrintWhile(const InstData& data, std::span<const Value> operands);
   void PrintIf(const InstData& data, std::span<const Value> operands);
+  void PrintScope(const InstData& data);
   void PrintParallel(const InstData& data, std::span<const Value> operands);
   void PrintParallelOver(const InstData& data, std::span<const Value> operands);
   void Carry(Block block, uint32_t first_param, std::span<const Value> initial);
@@ -127,8 +128,8 @@ void FunctionPrinter::PrintBlock(Block block, const InstData* owner) {
     const InstData& data = function_[inst];
     if (auto found = before_.find(inst); found != before_.end()) PrintComments(found->second);
     bool ends = IsTerminator(data.op);
-    bool leaves = data.op == Op::Break || data.op == Op::Continue;
-    if (ends && data.operand_count == 0 && !leaves) continue;
+    bool leaves = IsLeave(data.op);
+    if (ends && data.operand_count == 0 && (!leaves || data.op == Op::Exit)) continue;
     if (leaves && BothBranchesLeave(last)) continue;  // nothing gets there, and reading puts it back
     last = inst;
     Indent();
@@ -149,8 +150,7 @@ bool FunctionPrinter::BothBranchesLeave(Inst inst) const {
     if (!Known(function_, branch) || function_[branch].insts.empty()) return false;
     Inst end = function_[branch].insts.back();
     if (!Known(function_, end)) return false;
-    Op op = function_[end].op;
-    if (op != Op::Break && op != Op::Continue) return false;
+    if (!IsLeave(function_[end].op)) return false;
   }
   return true;
 }
@@ -165,6 +165,8 @@ void FunctionPrinter::PrintTerminator(Inst inst, Block block, const InstData* ow
       print_.Asked(values[n], kI1);
     } else if (data.op == Op::Break || data.op == Op::Continue) {
       print_.Asked(values[n], CarriedType(block, n));
+    } else if (data.op == Op::Exit) {
+      print_.Asked(values[n], n == 0 ? kNoType : function_.TypeOf(values[n]));
     } else if (data.op == Op::Return) {
       print_.Asked(values[n], n < function_.result_types.size() ? function_.result_types[n] : kNoType);
     } else if (owner != nullptr && owner->op == Op::If) {
@@ -180,7 +182,7 @@ void FunctionPrinter::PrintTerminator(Inst inst, Block block, const InstData* ow
 /// The type of a carried value of the loop around `block`.
 Type FunctionPrinter::CarriedType(Block block, uint32_t position) const {
   Inst owner = function_[block].owner;
-  while (Known(function_, owner) && function_[owner].op == Op::If &&
+  while (Known(function_, owner) && (function_[owner].op == Op::If || function_[owner].op == Op::Scope) &&
          Known(function_, function_[owner].parent))
     owner = function_[function_[owner].parent].owner;
   if (!Known(function_, owner) || position >= function_[owner].result_count) return kNoType;
@@ -256,6 +258,7 @@ void FunctionPrinter::PrintControl(Inst inst) {
   if (data.op == Op::For) PrintFor(data, operands);
   if (data.op == Op::While) PrintWhile(data, operands);
   if (data.op == Op::If) PrintIf(data, operands);
+  if (data.op == Op::Scope) PrintScope(data);
   if (data.op == Op::Parallel) PrintParallel(data, operands);
   if (data.op == Op::ParallelOver) PrintParallelOver(data, operands);
 }
@@ -325,6 +328,17 @@ void FunctionPrinter::PrintIf(const InstData& data, std::span<const Value> opera
   if (data.result_count == 0 && IsEmpty(data.regions[1])) return;
   out_ += " else ";
   PrintRegion(data.regions[1], data);
+}
+
+void FunctionPrinter::PrintScope(const InstData& data) {
+  out_ += "scope ";
+  print_.Operand(Param(data.regions[0], 0));
+  for (uint32_t n = 0; n < data.result_count; ++n) {
+    out_ += n == 0 ? " -> " : ", ";
+    out_ += TypeName(module_, function_.TypeOf(Value(data.first_result.raw + n)));
+  }
+  out_ += ' ';
+  PrintRegion(data.regions[0], data);
 }
 
 void FunctionPrinter::PrintParallel(const InstData& data, std::span<const Value> operands) {

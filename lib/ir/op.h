@@ -226,6 +226,10 @@ constexpr bool IsAccess(Op op) {
 constexpr bool IsTerminator(Op op) {
   return ClassOf(op) == OpClass::Terminator;
 }
+/// Ends a branch, and with it a loop, an iteration or a scope around it.
+constexpr bool IsLeave(Op op) {
+  return op == Op::Break || op == Op::Continue || op == Op::Exit;
+}
 constexpr bool IsCompare(Op op) {
   return ClassOf(op) == OpClass::Compare;
 }

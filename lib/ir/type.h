@@ -43,6 +43,7 @@ enum class TypeKind : uint8_t {
   Buffer,  ///< `buffer<elem, rank>`: count = rank
   Layout,  ///< `@layout`: count = index in Module::layouts
   Stack,   ///< adstack of scalars, behind `stack.new`
+  Label,   ///< name of a scope, which `exit` takes
 };
 
 struct Type {
@@ -108,6 +109,7 @@ struct Type {
 };
 
 inline constexpr Type kNoType{};
+inline constexpr Type kLabel{TypeKind::Label};
 inline constexpr Type kI1 = Type::Of(Scalar::I1);
 inline constexpr Type kI32 = Type::Of(Scalar::I32);
 inline constexpr Type kI64 = Type::Of(Scalar::I64);

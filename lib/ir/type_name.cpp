@@ -29,6 +29,8 @@ std::string TypeName(Type type) {
       return "@layout#" + std::to_string(type.count);
     case TypeKind::Stack:
       return std::string("stack of ") + Spelling(type.scalar);
+    case TypeKind::Label:
+      return "the name of a scope";
   }
   return "none";
 }

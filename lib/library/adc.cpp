@@ -36,6 +36,7 @@ class PlaceMap {
     origin_ = sources.FileOf({base, base + 1});
     for (const std::unique_ptr<diag::SourceFile>& file : sources.Files()) {
       if (file->name == source.name && file->text == text) printed_ = file.get();
+      if (file.get() == origin_) file->stands_in = source.origin_text == nullptr;
     }
   }
 
@@ -195,6 +196,7 @@ class Call {
     compile->save_overwritten = (flags & ADC_SAVE_OVERWRITTEN) != 0;
     compile->bounds_record = (flags & ADC_BOUNDS_RECORD) != 0;
     compile->keep_asserts = (flags & ADC_ASSERTS) != 0;
+    compile->prints = (flags & ADC_PRINTS) != 0;
     compile->debug_info = (flags & ADC_LINE_TABLES) != 0;
     compile->keep_going = (flags & ADC_KEEP_GOING) != 0;
     compile->forbid_s2 = (flags & ADC_FORBID_S2) != 0;

@@ -175,6 +175,13 @@ void BodyParser::SupplyEnd(Region& region, diag::SourceSpan close) {
                                       (region.expected.size() == 1 ? "" : "s"))
           .AddHelp("write 'yield' and the values for the next iteration before the '}'");
       return;
+    case Region::Kind::Scope:
+      if (region.expected.empty()) break;
+      stream_.Error(diag::E0115, close, "the scope ends without a 'yield'")
+          .AddNote(region.header, "it gives " + std::to_string(region.expected.size()) + " value" +
+                                      (region.expected.size() == 1 ? "" : "s"))
+          .AddHelp("write 'yield' or 'exit' and the values before the '}'");
+      return;
     case Region::Kind::Kernel:
     case Region::Kind::Parallel:
       break;
@@ -208,7 +215,7 @@ void BodyParser::ParseStatement(Region& region) {
 void BodyParser::CheckNotEnded(Region& region, diag::SourceSpan span) {
   if (!region.ended) return;
   stream_.Error(diag::E0124, span, "this statement stands after the end of its region")
-      .AddHelp("'yield', 'continue_if', 'break', 'continue' and 'return' come last");
+      .AddHelp("'yield', 'continue_if', 'break', 'continue', 'exit' and 'return' come last");
   region.ended = false;  // once is enough
   region.kind = Region::Kind::Orphan;
 }
@@ -230,6 +237,7 @@ bool BodyParser::ParseStatementAfterNames(Region& region, const std::vector<Name
   if (ir::IsTerminator(op)) return ParseTerminator(region, op, names);
   if (op == Op::For) return ParseFor(region, names, word);
   if (op == Op::While) return ParseWhile(names, word);
+  if (op == Op::Scope) return ParseScope(names, word);
   if (op == Op::If) return ParseIf(region, names, word);
   if (op == Op::Parallel || op == Op::ParallelOver) {
     if (!names.empty()) {
@@ -340,6 +348,7 @@ bool BodyParser::ParseTerminator(Region& region, Op op, const std::vector<NameTo
     stream_.Error(diag::E0117, names[0].span, ir::OpName(op) + " has no results");
     BindPoison(names);
   }
+  if (op == Op::Exit) return ParseExit(region, word);
   std::vector<Operand> values;
   bool closes = stream_.Is(TokenKind::RightBrace) || stream_.Is(TokenKind::End);
   if (!closes && !ParseOperandList(&values)) {
@@ -350,11 +359,11 @@ bool BodyParser::ParseTerminator(Region& region, Op op, const std::vector<NameTo
   diag::SourceSpan span =
       values.empty() ? word : diag::SourceSpan{values.front().span.begin, values.back().span.end};
   if (op == Op::Break || op == Op::Continue) return ParseLeave(region, op, std::move(values), word);
-  bool right = op == Op::Yield ? region.kind == Region::Kind::Loop || region.kind == Region::Kind::Branch ||
-                                     region.kind == Region::Kind::Parallel
-               : op == Op::ContinueIf
-                   ? region.kind == Region::Kind::Test
-                   : region.kind == Region::Kind::Function || region.kind == Region::Kind::Kernel;
+  bool right =
+      op == Op::Yield ? region.kind == Region::Kind::Loop || region.kind == Region::Kind::Branch ||
+                            region.kind == Region::Kind::Scope || region.kind == Region::Kind::Parallel
+      : op == Op::ContinueIf ? region.kind == Region::Kind::Test
+                             : region.kind == Region::Kind::Function || region.kind == Region::Kind::Kernel;
   if (!right && region.kind != Region::Kind::Orphan) {
     const char* wanted = region.kind == Region::Kind::Test ? "'continue_if'"
                          : region.kind == Region::Kind::Function || region.kind == Region::Kind::Kernel
@@ -387,24 +396,59 @@ bool BodyParser::ParseLeave(Region& region, Op op, std::vector<Operand> values, 
   diag::SourceSpan span =
       values.empty() ? word : diag::SourceSpan{values.front().span.begin, values.back().span.end};
   region.left = true;
-  if (!CheckEndValues(*loop, op, values, span)) return true;
+  if (CheckEndValues(*loop, op, values, span)) EndWith(region, op, values, span);
+  return true;
+}
+
+/// `exit %s, values`, behind the word.
+bool BodyParser::ParseExit(Region& region, diag::SourceSpan word) {
+  region.ended = true;
+  diag::SourceSpan place = stream_.SpanNow();
+  StringId name = stream_.module().Intern(stream_.Now().text);
+  std::vector<Operand> values;
+  if (!stream_.Expect(TokenKind::ValueName, "the name of the scope that it leaves") ||
+      (stream_.Accept(TokenKind::Comma) && !ParseOperandList(&values))) {
+    region.kind = Region::Kind::Orphan;
+    return false;
+  }
+  if (region.kind == Region::Kind::Orphan) return true;
+  const Names::Entry& entry = names_.Look(name);
+  bool visible = entry.state == Names::State::Visible;
+  bool label = visible && entry.value != kPoison && function_.TypeOf(entry.value) == ir::kLabel;
+  const Region* scope = label ? region.scope : nullptr;
+  while (scope != nullptr && scope->block != Block(function_[entry.value].owner)) scope = scope->outer;
+  if (scope == nullptr) {
+    region.kind = Region::Kind::Orphan;
+    if (visible && entry.value == kPoison) return true;
+    std::string quoted = Quoted("%" + std::string(shared_.module.Text(name).substr(0, 64)));
+    diag::Diagnostic& error = stream_.Error(
+        diag::E0134, place,
+        label ? "'exit' cannot leave " + quoted + " from here" : "'exit' stands in no scope " + quoted);
+    if (visible) error.AddNote(entry.place, label ? "the scope begins here" : "this is no scope");
+    error.AddHelp(label ? "it leaves branches, bodies of loops and scopes, not the condition of a 'while'"
+                        : "'exit' names a scope around it: 'scope %s { ... exit %s ... }'");
+    return true;
+  }
+  NotePlace(place, entry.place, entry.value);
+  region.left = true;
+  diag::SourceSpan span = values.empty() ? word : diag::SourceSpan{word.begin, values.back().span.end};
+  if (!CheckEndValues(*scope, Op::Exit, values, span)) return true;
+  values.insert(values.begin(), Operand{.value = entry.value, .span = place});
+  EndWith(region, Op::Exit, values, span);
+  return true;
+}
+
+void BodyParser::EndWith(Region& region, Op op, std::span<const Operand> values, diag::SourceSpan span) {
   std::vector<Value> operands;
   for (const Operand& value : values) operands.push_back(value.value);
   function_.Append(region.block, function_.NewInst(op, operands, {}, span));
-  return true;
 }
 
 void BodyParser::EndUnreached(Region& region) {
   region.ended = true;
-  if (region.kind == Region::Kind::Orphan || region.loop == nullptr) return;
+  if (region.kind == Region::Kind::Orphan) return;
   region.left = region.kind == Region::Kind::Branch;
-  // A region ends with something; the values that the loop carries are there whatever it is.
-  Inst loop = function_[region.loop->block].owner;
-  if (!loop.Valid()) return;
-  std::span<const Value> carried = function_[function_[loop].regions[0]].params;
-  if (function_[loop].op != Op::While) carried = carried.last(function_[loop].result_count);
-  std::vector<Value> values(carried.begin(), carried.end());
-  function_.Append(region.block, function_.NewInst(Op::Continue, values, {}, function_[loop].span));
+  EndWith(region, Op::Exit, {}, region.header);
 }
 
 void BodyParser::EndRegion(Region& region, Op op, std::vector<Operand> values, diag::SourceSpan span) {
@@ -414,10 +458,7 @@ void BodyParser::EndRegion(Region& region, Op op, std::vector<Operand> values, d
     region.yield_span = span;
     return;
   }
-  if (!CheckEndValues(region, op, values, span)) return;
-  std::vector<Value> operands;
-  for (const Operand& value : values) operands.push_back(value.value);
-  function_.Append(region.block, function_.NewInst(op, operands, {}, span));
+  if (CheckEndValues(region, op, values, span)) EndWith(region, op, values, span);
 }
 
 bool BodyParser::CheckEndValues(const Region& region, Op op, std::vector<Operand>& values,
@@ -431,8 +472,9 @@ bool BodyParser::CheckEndValues(const Region& region, Op op, std::vector<Operand
     stream_
         .Error(diag::E0116, span,
                ir::OpName(op) + " needs " + wanted + " here, not " + std::to_string(values.size()))
-        .AddNote(region.header,
-                 region.kind == Region::Kind::Loop ? "as many as this loop carries" : "for this");
+        .AddNote(region.header, region.kind == Region::Kind::Loop    ? "as many as this loop carries"
+                                : region.kind == Region::Kind::Scope ? "as many as this scope gives"
+                                                                     : "for this");
     return false;
   }
   bool good = !AnyPoison(values);
@@ -443,7 +485,9 @@ bool BodyParser::CheckEndValues(const Region& region, Op op, std::vector<Operand
     LearnWanted(values[n].value, expected[n]);
     Inst loop = region.kind == Region::Kind::Loop ? function_[region.block].owner : Inst();
     if (loop.Valid()) LearnWanted(function_.Result(loop, static_cast<uint32_t>(n)), type);
-    std::string source = region.kind == Region::Kind::Loop ? "the loop carries " : "its place asks for ";
+    std::string source = region.kind == Region::Kind::Loop    ? "the loop carries "
+                         : region.kind == Region::Kind::Scope ? "the scope gives "
+                                                              : "its place asks for ";
     stream_
         .Error(diag::E0116, values[n].span,
                "value " + std::to_string(n + 1) + " of " + ir::OpName(op) + " is " +

@@ -50,7 +50,7 @@ struct TreeNode {
 
 /// A region that is being parsed, and what has to stand at its end.
 struct Region {
-  enum class Kind : uint8_t { Function, Kernel, Loop, Test, Branch, Parallel, Orphan };
+  enum class Kind : uint8_t { Function, Kernel, Loop, Test, Branch, Scope, Parallel, Orphan };
   Kind kind = Kind::Orphan;
   Block block;
   std::vector<Type> expected = {};  ///< of the values at the end; none: unknown because of an error
@@ -60,8 +60,11 @@ struct Region {
   bool holds_tasks = false;
   /// The loop or parallel loop whose iteration it belongs to; what `break` and `continue` leave.
   const Region* loop = nullptr;
+  /// The scopes that `exit` may leave from here, innermost first; of a scope: itself, then those of `outer`.
+  const Region* scope = nullptr;
+  const Region* outer = nullptr;
   uint32_t depth = 0;  ///< regions around what it defines, as Names counts them
-  /// Branch: it ended with `break` or `continue`, and yields nothing.
+  /// Branch: it ended with `break`, `continue` or `exit`, and yields nothing.
   bool left = false;
   /// Branch: the values wait for those of the other branch.
   std::vector<Operand> yields = {};
@@ -138,6 +141,8 @@ class BodyParser {
   void CheckNotEnded(Region& region, diag::SourceSpan span);
   bool ParseTerminator(Region& region, Op op, const std::vector<NameToken>& names);
   bool ParseLeave(Region& region, Op op, std::vector<Operand> values, diag::SourceSpan word);
+  bool ParseExit(Region& region, diag::SourceSpan word);
+  void EndWith(Region& region, Op op, std::span<const Operand> values, diag::SourceSpan span);
   void EndRegion(Region& region, Op op, std::vector<Operand> values, diag::SourceSpan span);
   /// Ends a region after a branch of which both sides leave: nothing gets there.
   void EndUnreached(Region& region);
@@ -285,6 +290,7 @@ class BodyParser {
   // control.cpp: statements with regions.
   bool ParseFor(const Region& around, const std::vector<NameToken>& names, diag::SourceSpan word);
   bool ParseWhile(const std::vector<NameToken>& names, diag::SourceSpan word);
+  bool ParseScope(const std::vector<NameToken>& names, diag::SourceSpan word);
   bool ParseIf(Region& around, const std::vector<NameToken>& names, diag::SourceSpan word);
   /// An `if` and the chain of `else if` behind it; its results, of which some are poison after an error.
   /// `hints`: types that literals have where no branch says one; none, or one per result.
@@ -300,6 +306,16 @@ class BodyParser {
   void ParseSerialBody(const ParallelHead& head, diag::SourceSpan word, size_t axis);
   /// The number after `checkpoint`, if there is one.
   bool ParseSegmentLength(uint32_t* segment);
+  /// What stands between the bounds of a `for` and its body.
+  struct ForClauses {
+    uint8_t flags = 0;
+    uint32_t segment = ir::kNoAttr, turns = ir::kNoAttr;
+    std::optional<Operand> step;
+    std::vector<NameToken> carried;
+    std::vector<Operand> initial;
+  };
+  bool ParseForClauses(ForClauses* clauses);
+  Operand KnownStep(Operand step);
   bool ParseCarry(std::vector<NameToken>* names, std::vector<Operand>* initial);
   void BindParams(Block block, uint32_t first, const std::vector<NameToken>& names, bool poison);
   /// Types the results after the values of the branches; which of them have a type.

@@ -46,60 +46,18 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
       !ParseOperand(&operands[0]) || !stream_.Expect(TokenKind::DotDot, "'..'") ||
       !ParseOperand(&operands[1]))
     return false;
-  std::vector<NameToken> carried;
-  std::vector<Operand> initial;
-  uint8_t flags = 0;
-  uint32_t segment = ir::kNoAttr, turns = ir::kNoAttr;
-  bool has_step = false;
-  while (stream_.Is(TokenKind::Word)) {
-    diag::SourceSpan place = stream_.SpanNow();
-    std::string_view text = stream_.Now().text;
-    uint8_t flag = text == "reversed"     ? ir::kFlagReversed
-                   : text == "unroll"     ? ir::kFlagUnroll
-                   : text == "checkpoint" ? ir::kFlagCheckpoint
-                   : text == "steps"      ? ir::kFlagSteps
-                   : text == "apart"      ? ir::kFlagApart
-                                          : uint8_t{0};
-    bool again = (flags & flag) != 0 || (text == "step" && has_step) || (text == "carry" && !carried.empty());
-    if (again) stream_.Error(diag::E0101, place, Quoted(text) + " is stated twice");
-    if (flag != 0) {
-      flags |= flag;
-      stream_.Advance();
-      if (flag == ir::kFlagCheckpoint && !ParseSegmentLength(&segment)) return false;
-      bool has_number = flag == ir::kFlagApart && stream_.Is(TokenKind::Number);
-      if (has_number && !ParseAttribute("the number of invocations", 65536, &segment)) return false;
-      if ((flags & ir::kFlagApart) != 0 && (flags & ir::kFlagCheckpoint) != 0)
-        stream_.Error(diag::E0108, place, "a loop that is 'apart' has no checkpoints");
-    } else if (text == "step") {
-      stream_.Advance();
-      has_step = true;
-      if (!ParseOperand(&operands[2])) return false;
-    } else if (text == "carry") {
-      stream_.Advance();
-      if (!ParseCarry(&carried, &initial)) return false;
-    } else if (text == "turns" && turns == ir::kNoAttr) {
-      stream_.Advance();
-      if (!ParseAttribute("the number of turns", 1024, &turns)) return false;
-    } else {
-      stream_.Unexpected("'reversed', 'step', 'carry', 'unroll', 'checkpoint', 'apart' or '{'");
-      return false;
-    }
-  }
+  ForClauses clauses;
+  if (!ParseForClauses(&clauses)) return false;
+  auto& [flags, segment, turns, step, carried, initial] = clauses;
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
   if (!stream_.Is(TokenKind::LeftBrace)) {
     stream_.Unexpected("'{'");
     return false;
   }
-  if (!has_step) {
+  operands[2] = step ? KnownStep(*step) : Operand{};
+  if (!step) {
     operands[2].literal = "1";
     operands[2].span = operands[1].span;
-  } else if (!operands[2].IsLiteral() && !operands[2].IsPoison()) {
-    // A module constant is as good as the number that it stands for.
-    const ir::ValueData& step = function_[operands[2].value];
-    const ir::ModuleConstant* constant =
-        step.kind == ir::ValueKind::Global ? &shared_.module.constants[step.owner] : nullptr;
-    if (constant != nullptr && constant->type.IsScalar())
-      operands[2].value = function_.Constant(constant->type, constant->elements[0]);
   }
   Operand* group[] = {&operands[0], &operands[1], &operands[2]};
   ResolveGroup(group);
@@ -113,6 +71,7 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
   region.expected = types;
   region.header = header;
   region.loop = &region;
+  region.scope = around.scope;
   region.holds_tasks = around.holds_tasks && (flags & ir::kFlagUnroll) != 0;
   if (!made.poison) {
     made = Create(Op::For, operands, types, word);
@@ -140,6 +99,55 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
   ParseBraces(region);
   PopNames();
   BindResults(names, made);
+  return true;
+}
+
+/// A constant of the module is as good as the number that it stands for.
+Operand BodyParser::KnownStep(Operand step) {
+  if (step.IsLiteral() || step.IsPoison()) return step;
+  const ir::ValueData& value = function_[step.value];
+  const ir::ModuleConstant* constant =
+      value.kind == ir::ValueKind::Global ? &shared_.module.constants[value.owner] : nullptr;
+  if (constant != nullptr && constant->type.IsScalar())
+    step.value = function_.Constant(constant->type, constant->elements[0]);
+  return step;
+}
+
+bool BodyParser::ParseForClauses(ForClauses* clauses) {
+  auto& [flags, segment, turns, step, carried, initial] = *clauses;
+  while (stream_.Is(TokenKind::Word)) {
+    diag::SourceSpan place = stream_.SpanNow();
+    std::string_view text = stream_.Now().text;
+    uint8_t flag = text == "reversed"     ? ir::kFlagReversed
+                   : text == "unroll"     ? ir::kFlagUnroll
+                   : text == "checkpoint" ? ir::kFlagCheckpoint
+                   : text == "steps"      ? ir::kFlagSteps
+                   : text == "apart"      ? ir::kFlagApart
+                                          : uint8_t{0};
+    bool again = (flags & flag) != 0 || (text == "step" && step) || (text == "carry" && !carried.empty());
+    if (again) stream_.Error(diag::E0101, place, Quoted(text) + " is stated twice");
+    if (flag != 0) {
+      flags |= flag;
+      stream_.Advance();
+      if (flag == ir::kFlagCheckpoint && !ParseSegmentLength(&segment)) return false;
+      bool has_number = flag == ir::kFlagApart && stream_.Is(TokenKind::Number);
+      if (has_number && !ParseAttribute("the number of invocations", 65536, &segment)) return false;
+      if ((flags & ir::kFlagApart) != 0 && (flags & ir::kFlagCheckpoint) != 0)
+        stream_.Error(diag::E0108, place, "a loop that is 'apart' has no checkpoints");
+    } else if (text == "step") {
+      stream_.Advance();
+      if (!ParseOperand(&step.emplace())) return false;
+    } else if (text == "carry") {
+      stream_.Advance();
+      if (!ParseCarry(&carried, &initial)) return false;
+    } else if (text == "turns" && turns == ir::kNoAttr) {
+      stream_.Advance();
+      if (!ParseAttribute("the number of turns", 1024, &turns)) return false;
+    } else {
+      stream_.Unexpected("'reversed', 'step', 'carry', 'unroll', 'checkpoint', 'apart' or '{'");
+      return false;
+    }
+  }
   return true;
 }
 
@@ -194,6 +202,7 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   body.header = header;
   body.expected = types;
   body.loop = &body;
+  body.scope = region_ == nullptr ? nullptr : region_->scope;
   Inst owner = made.poison ? Inst() : made.inst;
   test.block = function_.NewBlock(owner);
   body.block = function_.NewBlock(owner);
@@ -218,6 +227,39 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   if (good && !stream_.Full()) ParseBraces(body);
   PopNames();
   if (!good) return false;
+  BindResults(names, made);
+  return true;
+}
+
+bool BodyParser::ParseScope(const std::vector<NameToken>& names, diag::SourceSpan word) {
+  NameToken label{stream_.module().Intern(stream_.Now().text), stream_.SpanNow()};
+  if (!stream_.Expect(TokenKind::ValueName, "the name of the scope")) return false;
+  Region region;
+  region.kind = Region::Kind::Scope;
+  if (stream_.Accept(TokenKind::Arrow)) {
+    do {
+      region.expected.emplace_back();
+      if (!ParseType(stream_, &region.expected.back())) return false;
+    } while (stream_.Accept(TokenKind::Comma));
+  }
+  region.header = {word.begin, stream_.SpanPrevious().end};
+  if (!stream_.Is(TokenKind::LeftBrace)) {
+    stream_.Unexpected("'->' and types, or '{'",
+                       "write '%r = scope %s -> f32 { ... exit %s, %a ... yield %b }'");
+    return false;
+  }
+  Made made = Create(Op::Scope, {}, region.expected, word);
+  region.block = function_.NewBlock(made.inst);
+  function_[made.inst].regions[0] = region.block;
+  function_.AddParam(region.block, ir::kLabel);
+  region.loop = region_->loop;
+  region.scope = &region;
+  region.outer = region_->scope;
+  Check(&made, {});
+  PushNames();
+  BindParams(region.block, 0, {label}, false);
+  ParseBraces(region);
+  PopNames();
   BindResults(names, made);
   return true;
 }
@@ -252,6 +294,7 @@ bool BodyParser::ParseBranches(Region& around, size_t results, diag::SourceSpan 
     branch.yield_span = header;
     branch.holds_tasks = around.holds_tasks;
     branch.loop = around.loop;
+    branch.scope = around.scope;
     branch.block = function_.NewBlock(made.poison ? Inst() : made.inst);
   }
   if (!made.poison) {

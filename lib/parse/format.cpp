@@ -66,8 +66,8 @@ bool GoesOn(std::string_view word) {
 
 /// Words before a '(' that is no list of arguments.
 bool IsKeyword(std::string_view word) {
-  return IsOneOf(word, {"if", "yield", "return", "continue_if", "break", "continue", "in", "step", "max",
-                        "while", "assert", "at", "to"});
+  return IsOneOf(word, {"if", "yield", "return", "continue_if", "break", "continue", "exit", "in", "step",
+                        "max", "while", "assert", "at", "to"});
 }
 
 bool IsTypeWithBrackets(std::string_view word) {

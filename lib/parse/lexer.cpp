@@ -5,6 +5,9 @@
 
 #include "parse/lexer.h"
 
+#include <string_view>
+#include <utility>
+
 #include "diag/errors/parse.h"
 
 namespace adc::parse {
@@ -69,6 +72,25 @@ void Lexer::SkipBlank(bool* first_on_line) {
   }
 }
 
+namespace {
+
+/// Longer ones first. Two slashes are a comment, which is passed over.
+constexpr std::pair<std::string_view, TokenKind> kPunctuation[] = {
+    {"<<", TokenKind::ShiftLeft},    {"<=", TokenKind::LessEqual},   {">>", TokenKind::ShiftRight},
+    {">=", TokenKind::GreaterEqual}, {"==", TokenKind::EqualEqual},  {"!=", TokenKind::NotEqual},
+    {"&&", TokenKind::AndAnd},       {"||", TokenKind::OrOr},        {"::", TokenKind::DoubleColon},
+    {"..", TokenKind::DotDot},       {"->", TokenKind::Arrow},       {"(", TokenKind::LeftParen},
+    {")", TokenKind::RightParen},    {"{", TokenKind::LeftBrace},    {"}", TokenKind::RightBrace},
+    {"[", TokenKind::LeftBracket},   {"]", TokenKind::RightBracket}, {"<", TokenKind::Less},
+    {">", TokenKind::Greater},       {",", TokenKind::Comma},        {"=", TokenKind::Equals},
+    {"!", TokenKind::Bang},          {"&", TokenKind::Ampersand},    {"|", TokenKind::Bar},
+    {"+", TokenKind::Plus},          {"*", TokenKind::Star},         {"/", TokenKind::Slash},
+    {"~", TokenKind::Tilde},         {"^", TokenKind::Caret},        {"?", TokenKind::Question},
+    {":", TokenKind::Colon},         {".", TokenKind::Dot},          {"-", TokenKind::Minus},
+};
+
+}  // namespace
+
 Token Lexer::Next() {
   Token token;
   token.first_on_line = at_ == begin_;
@@ -98,66 +120,17 @@ Token Lexer::Next() {
       return ReadName(token, TokenKind::Symbol);
     case '"':
       return ReadString(token);
-    case '(':
-      return punctuation(TokenKind::LeftParen, 1);
-    case ')':
-      return punctuation(TokenKind::RightParen, 1);
-    case '{':
-      return punctuation(TokenKind::LeftBrace, 1);
-    case '}':
-      return punctuation(TokenKind::RightBrace, 1);
-    case '[':
-      return punctuation(TokenKind::LeftBracket, 1);
-    case ']':
-      return punctuation(TokenKind::RightBracket, 1);
-    case '<':
-      if (next == '<') return punctuation(TokenKind::ShiftLeft, 2);
-      if (next == '=') return punctuation(TokenKind::LessEqual, 2);
-      return punctuation(TokenKind::Less, 1);
-    case '>':
-      if (next == '>') return punctuation(TokenKind::ShiftRight, 2);
-      if (next == '=') return punctuation(TokenKind::GreaterEqual, 2);
-      return punctuation(TokenKind::Greater, 1);
-    case ',':
-      return punctuation(TokenKind::Comma, 1);
-    case '=':
-      if (next == '=') return punctuation(TokenKind::EqualEqual, 2);
-      return punctuation(TokenKind::Equals, 1);
-    case '!':
-      if (next == '=') return punctuation(TokenKind::NotEqual, 2);
-      return punctuation(TokenKind::Bang, 1);
-    case '&':
-      if (next == '&') return punctuation(TokenKind::AndAnd, 2);
-      return punctuation(TokenKind::Ampersand, 1);
-    case '|':
-      if (next == '|') return punctuation(TokenKind::OrOr, 2);
-      return punctuation(TokenKind::Bar, 1);
-    case '+':
-      return punctuation(TokenKind::Plus, 1);
-    case '*':
-      return punctuation(TokenKind::Star, 1);
-    case '/':  // two of them are a comment, which is passed over
-      return punctuation(TokenKind::Slash, 1);
-    case '~':
-      return punctuation(TokenKind::Tilde, 1);
-    case '^':
-      return punctuation(TokenKind::Caret, 1);
-    case '?':
-      return punctuation(TokenKind::Question, 1);
-    case ':':
-      if (next == ':') return punctuation(TokenKind::DoubleColon, 2);
-      return punctuation(TokenKind::Colon, 1);
-    case '.':
-      if (next == '.') return punctuation(TokenKind::DotDot, 2);
-      return punctuation(TokenKind::Dot, 1);
     case '-':
-      if (next == '>') return punctuation(TokenKind::Arrow, 2);
       if (IsDigit(next)) return ReadNumber(token);
       if (text_.substr(at_, end_ - at_).starts_with("-inf") && !IsNameCharacter(At(at_ + size_t{4})))
         return punctuation(TokenKind::Number, 4);
-      return punctuation(TokenKind::Minus, 1);
+      break;
     default:
       break;
+  }
+  for (const auto& [spelling, kind] : kPunctuation) {
+    bool matches = c == spelling[0] && (spelling.size() == 1 || next == spelling[1]);
+    if (matches) return punctuation(kind, static_cast<uint32_t>(spelling.size()));
   }
   // A run of what cannot be read is one complaint: a file of random bytes is not a million of them.
   uint32_t length = SequenceLength(static_cast<unsigned char>(c));

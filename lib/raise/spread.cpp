@@ -9,9 +9,11 @@
 #include "analysis/structure.h"
 #include "analysis/tasks.h"
 #include "analysis/uses.h"
+#include "analysis/walk.h"
 #include "ir/module.h"
 #include "ir/raise_words.h"
 #include "ir/reduction.h"
+#include "raise/axis_use.h"
 #include "raise/carried_sums.h"
 
 namespace adc::raise {
@@ -273,6 +275,19 @@ void SpreadLoops(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
       continue;
     Spreader(kernel, task.parallel).Run();
   }
+}
+
+bool MeetsInTurns(const ir::Function& kernel, Inst loop) {
+  Inst parallel = loop;
+  while (kernel[parallel].op != Op::Parallel) parallel = kernel[kernel[parallel].parent].owner;
+  AxisUse axes(kernel, parallel);
+  bool meets = false, loads_alike = true;
+  analysis::ForEachInst(kernel, kernel[loop].regions[0], [&](Inst inst) {
+    meets |= ir::IsAccess(kernel[inst].op) && (kernel[inst].flags & ir::kFlagOfTurn) != 0;
+    if (kernel[inst].op != Op::Load || kernel.DefiningInst(kernel.Operand(inst, 0)).Valid()) return;
+    loads_alike &= std::ranges::all_of(kernel.Indices(inst), [&](Value v) { return axes.Of(v) == 0; });
+  });
+  return meets && loads_alike;
 }
 
 }  // namespace adc::raise

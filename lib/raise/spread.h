@@ -27,4 +27,9 @@ namespace adc::raise {
 /// are computed from arguments, extents and counters. Breaks: nothing.
 void SpreadLoops(ir::Module& module, ir::Function& kernel, const RaiseConfig& config);
 
+/// Whether the turns of such a loop add to cells that all iterations come to, and load what all of them load:
+/// where threads have an iteration each, the lanes of a wave sum up before they update a cell, and load
+/// alike.
+bool MeetsInTurns(const ir::Function& kernel, ir::Inst loop);
+
 }  // namespace adc::raise

@@ -450,6 +450,7 @@ Range Bounds::OfControl(Inst inst, uint32_t result) {
     case ControlOp::For:
     case ControlOp::While:
       return OfLoopResult(inst, result);
+    case ControlOp::Scope:
     case ControlOp::Parallel:
     case ControlOp::ParallelOver:
     case ControlOp::Call:

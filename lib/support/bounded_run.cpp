@@ -6,12 +6,9 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <chrono>
-#include <condition_variable>
 #include <cstdlib>
-#include <mutex>
-#include <thread>
 
+#include "support/bounded_watch.h"
 #include "support/crash.h"
 #include "support/exit_code.h"
 
@@ -28,13 +25,14 @@ constexpr size_t kGuard = size_t{1} << 20;
 std::atomic<uintptr_t> guard_begin = 0;
 std::atomic<const std::string*> deep_text = nullptr;
 
+}  // namespace
+
 double ProcessorSeconds() {
   timespec now = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Bytes of memory in use; 0 where the system does not tell.
 uint64_t ResidentBytes() {
   int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -46,40 +44,12 @@ uint64_t ResidentBytes() {
   return size <= 0 ? 0 : std::strtoull(rest, nullptr, 10) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 }
 
-[[noreturn]] void End(const std::string& text) {
+void EndBoundedRun(const std::string& text) {
   WriteToReproduction(STDERR_FILENO, text.data(), text.size());
   _exit(kExitFailed);
 }
 
-/// Ends the process where a bound is passed, for as long as it lives.
-class Watch {
- public:
-  explicit Watch(const RunBounds& bounds) : bounds_(bounds), thread_([this] { Look(); }) {}
-  ~Watch() {
-    {
-      std::lock_guard lock(mutex_);
-      over_ = true;
-    }
-    ended_.notify_one();
-    thread_.join();
-  }
-
- private:
-  void Look() {
-    double begin = ProcessorSeconds();
-    std::unique_lock lock(mutex_);
-    while (!ended_.wait_for(lock, std::chrono::milliseconds(20), [this] { return over_; })) {
-      if (ProcessorSeconds() - begin > static_cast<double>(bounds_.seconds)) End(bounds_.too_long);
-      if (ResidentBytes() > bounds_.mebibytes << 20) End(bounds_.too_large);
-    }
-  }
-
-  const RunBounds& bounds_;
-  std::mutex mutex_;
-  std::condition_variable ended_;
-  bool over_ = false;
-  std::thread thread_;  // the last one: it reads the others
-};
+namespace {
 
 struct Task {
   const RunBounds& bounds;
@@ -131,7 +101,7 @@ bool RunOnLargeStack(void* (*run)(void*), void* what) {
 }  // namespace
 
 void RunBounded(const RunBounds& bounds, const std::function<void()>& work) {
-  Watch watch(bounds);
+  BoundedWatch watch(bounds);
   Task task{bounds, work};
   if (!RunOnLargeStack(RunTask, &task)) work();
 }

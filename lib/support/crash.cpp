@@ -23,7 +23,6 @@ namespace {
 constexpr size_t kStackBytes = size_t{64} << 10;
 constexpr int kInternalErrorStatus = 70;
 
-std::atomic<ReproductionScope*> innermost = nullptr;
 /// The thread that writes the reproduction file; 0: none yet.
 std::atomic<pid_t> failing = 0;
 
@@ -149,16 +148,6 @@ AlternateStack::~AlternateStack() {
   sigaltstack(&none, nullptr);
 }
 
-ReproductionScope::ReproductionScope(std::string path, std::string head, ReproductionWriter writer,
-                                     const void* context)
-    : path_(std::move(path)), head_(std::move(head)), writer_(writer), context_(context), outer_(innermost) {
-  innermost = this;
-}
-
-ReproductionScope::~ReproductionScope() {
-  innermost = outer_;
-}
-
 void WriteReproduction() {
   pid_t none = 0, self = gettid();
   if (!failing.compare_exchange_strong(none, self)) {
@@ -166,7 +155,7 @@ void WriteReproduction() {
     if (none == self) return;
     for (;;) pause();
   }
-  const ReproductionScope* scope = innermost;
+  const ReproductionScope* scope = ReproductionScope::innermost_;
   if (scope == nullptr) return;
   int file = open(scope->path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   bool written = file >= 0 && WriteToReproduction(file, scope->head_.data(), scope->head_.size()) &&

@@ -2,8 +2,10 @@
 // What is left when the compiler itself fails: a message, a file that repeats it, exit status 70
 // (EX_SOFTWARE).
 
+#include <atomic>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace adc {
 
@@ -47,13 +49,21 @@ class AlternateStack {
 /// `writer` writes. The innermost one counts.
 class ReproductionScope {
  public:
-  ReproductionScope(std::string path, std::string head, ReproductionWriter writer, const void* context);
-  ~ReproductionScope();
+  ReproductionScope(std::string path, std::string head, ReproductionWriter writer, const void* context)
+      : path_(std::move(path)),
+        head_(std::move(head)),
+        writer_(writer),
+        context_(context),
+        outer_(innermost_) {
+    innermost_ = this;
+  }
+  ~ReproductionScope() { innermost_ = outer_; }
   ReproductionScope(const ReproductionScope&) = delete;
   ReproductionScope& operator=(const ReproductionScope&) = delete;
 
  private:
   friend void WriteReproduction();
+  static inline std::atomic<ReproductionScope*> innermost_ = nullptr;
   std::string path_, head_;
   ReproductionWriter writer_;
   const void* context_;

@@ -7,6 +7,7 @@
 #include "support/files.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -240,6 +241,26 @@ FileStatus ReplaceWhole(const std::string& path, bool shared, std::span<const ui
   int error = WriteUnder(path, mode, bytes);
   if (error != 0) return CannotWrite(path, error);
   return FileDone{};
+}
+
+FileStatus WriteSecret(const std::string& path, std::string_view text) {
+  int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+  if (file < 0) {
+    FileFailure failure = CannotWrite(path, errno);
+    if (errno == EEXIST) failure.help = "an existing file is never replaced by a secret: choose another name";
+    return failure;
+  }
+  int error = WriteAll(file, std::span(reinterpret_cast<const uint8_t*>(text.data()), text.size()));
+  if (error == 0 && fsync(file) != 0) error = errno;
+  close(file);
+  if (error == 0) return FileDone{};
+  unlink(path.c_str());
+  return CannotWrite(path, error);
+}
+
+bool IsReadable(int file) {
+  pollfd one = {file, POLLIN, 0};
+  return poll(&one, 1, 0) > 0;
 }
 
 FileStatus WriteIfDifferent(const std::string& path, std::span<const uint8_t> bytes) {

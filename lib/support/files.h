@@ -25,6 +25,9 @@ FileResult<std::string> ReadBegin(const std::string& path);
 /// one.
 FileResult<std::string> ReadWholeText(const std::string& path, uint64_t most);
 
+/// Whether bytes of the open `file`, a pipe or a terminal, or its end are there to be read.
+bool IsReadable(int file);
+
 /// Fails where there is no file at `path` that can be read, or where it is a device or a pipe:
 /// what others read by its name has an end.
 FileStatus CheckRegularFile(const std::string& path);
@@ -38,6 +41,8 @@ FileStatus WriteWhole(const std::string& path, std::string_view text);
 /// Writes a regular file in the place of whatever has the name `path`: a link or a pipe is replaced itself.
 /// Only its owner may write the file; `shared`: whom the umask admits, too.
 FileStatus ReplaceWhole(const std::string& path, bool shared, std::span<const uint8_t> bytes);
+/// Writes a new file that its owner alone may read. Fails where the name is taken.
+FileStatus WriteSecret(const std::string& path, std::string_view text);
 /// As WriteWhole does, but a regular file that holds these bytes already is left untouched, its times too.
 FileStatus WriteIfDifferent(const std::string& path, std::span<const uint8_t> bytes);
 

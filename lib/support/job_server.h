@@ -13,8 +13,9 @@ namespace adc {
 /// token, which it gives back. All of them go back when the object ends. Any thread.
 class JobServer {
  public:
-  /// From the value of MAKEFLAGS: the last `--jobserver-auth=` in it, a pipe's two files or `fifo:PATH`.
-  /// Where there is none, or make has not passed its pipe on, there are no tokens: one job.
+  /// From the value of MAKEFLAGS: the last `--jobserver-auth=` in it, a pipe's two files or `fifo:PATH`, or
+  /// on Windows the name of a semaphore. Where there is none, or make has not passed its pipe on, there are
+  /// no tokens: one job.
   explicit JobServer(std::string_view make_flags);
   ~JobServer();
   JobServer(const JobServer&) = delete;
@@ -26,7 +27,8 @@ class JobServer {
  private:
   std::mutex mutex_;
   int read_ = -1, write_ = -1;
-  std::vector<char> taken_;  ///< tokens are bytes, and go back as they came
+  void* semaphore_ = nullptr;  ///< on Windows, in place of both
+  std::vector<char> taken_;    ///< tokens are bytes, and go back as they came
 };
 
 }  // namespace adc

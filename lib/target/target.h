@@ -45,7 +45,6 @@ struct Target {
   uint32_t private_bytes = 256u << 10;  ///< limit on the local arrays of one task
   /// Adstacks of constant size, up to this many bytes per task in all, live in registers or private memory.
   uint32_t tape_bytes = 256;
-  bool prints = false;  ///< `print` is compiled
   AddressSpaces spaces = {};
 
   std::string_view KindName() const;  ///< "cpu", "cuda", "hip", "vulkan", "metal"

@@ -12,9 +12,9 @@
 //
 // A counter is a carried value that every way through the body changes by the same constant. It may be cast
 // before it is compared: a cast of one width counts in the other type, modulo the same power of two, and a
-// cast to a wider type preserves the number. The bounds of the `for` are computed in the type of the
-// comparison where no sum of theirs can wrap, else in i64. Downward loops of step 1 are `reversed`; others
-// count -1 - j upward, which no number makes wrap.
+// cast to a wider type preserves the number. The bounds of the `for` are of i32 where both ends are known to
+// lie in it and no sum of theirs can wrap, else of i64. Downward loops of step 1 are `reversed` where one
+// more than their start is a number of the type; others count -1 - j upward, which no number makes wrap.
 //
 // Wrapping. With j < b and step s, j passes the largest number M where b > M - s + 1. If s is a power of two,
 // j stays in its residue class modulo s when it wraps: an element of the class in [b, M] ends the loop before
@@ -47,8 +47,10 @@ using ir::Value;
 
 /// A step that is found in more sums and branches than this is not.
 constexpr uint32_t kMostSums = 200;
-/// Casts of a bound that are looked through.
-constexpr uint32_t kMostCasts = 4;
+/// Conditions that are told apart.
+constexpr size_t kMostConditions = 16;
+/// Casts and loops that are looked through for what a bound may be.
+constexpr uint32_t kMostSteps = 4;
 
 /// Where an integer lies. Numbers of u64 beyond INT64_MAX count as INT64_MAX.
 struct Extremes {
@@ -67,6 +69,12 @@ Extremes OfType(Type type) {
   return bits == 64 ? Extremes{0, INT64_MAX, true} : Extremes{0, (int64_t{1} << bits) - 1};
 }
 
+/// A condition of the loop, or what some condition says of a value: whether it is true or false.
+struct Known {
+  Value value;
+  bool truth = true;
+};
+
 struct Counted {
   uint32_t number = 0;  ///< of the carried value that counts
   Type type;            ///< in which it counts: its own, or the other one of its width
@@ -74,6 +82,11 @@ struct Counted {
   int64_t step = 0;
   Value bound;           ///< of the type in which the two are compared
   Extremes first, last;  ///< where the counter starts, and the bound
+  Known test;            ///< the comparison, while the loop goes on
+  bool alone = true;     ///< nothing else ends the loop
+  bool may_go_on =
+      false;           ///< for some bounds the comparison holds for ever, and something else ends the loop
+  bool steady = true;  ///< the counter changes as well on the ways on which something else ends the loop
 };
 
 /// The `for` of a counted loop: `to - from` and `step` say how often, `flags` the order.
@@ -96,41 +109,126 @@ class CountingRewriter final : public Rewriter {
 
  private:
   void Visit(Inst inst) override {
-    std::optional<Counted> counted;
-    std::optional<Shape> shape;
-    if (from_[inst].op == Op::While) counted = Find(inst);
-    if (counted) shape = ShapeOf(*counted);
-    if (!shape) return Copy(inst);
-    any_ = true;
-    Emit(inst, *counted, *shape);
+    if (from_[inst].op == Op::While) {
+      if (auto found = Find(inst)) {
+        any_ = true;
+        return Emit(inst, found->first, found->second);
+      }
+    }
+    if (inst != test_) Copy(inst);
   }
 
   // ---- What counts
 
-  std::optional<Counted> Find(Inst loop) const {
+  /// Of what has to hold for the loop to go on, the first comparison that counts.
+  std::optional<std::pair<Counted, Shape>> Find(Inst loop) {
     const ir::InstData& data = from_[loop];
     if ((data.flags & ir::kFlagHasMax) != 0) return std::nullopt;
-    for (Inst inst : from_[data.regions[0]].insts) {
-      Op op = from_[inst].op;
-      if (op != Op::ContinueIf && !analysis::IsPureOrRead(op)) return std::nullopt;
+    Block test = data.regions[0];
+    for (uint32_t at = structure_.Begin(test); at < structure_.End(test); ++at) {
+      Op op = from_[structure_.Order()[at]].op;
+      bool plain = op == Op::If || ir::IsTerminator(op) || analysis::IsPureOrRead(op);
+      if (!plain) return std::nullopt;
     }
-    Value condition = from_.Operand(from_.Terminator(data.regions[0]), 0);
-    bool negated = false;
-    Inst test = from_.DefiningInst(condition);
-    while (test.Valid() && from_[test].op == Op::Not) {
-      negated = !negated;
-      test = from_.DefiningInst(from_.Operand(test, 0));
+    std::vector<Known> conditions, going;
+    AddKnown({from_.Operand(from_.Terminator(test), 0)}, conditions);
+    for (const Known& one : conditions) {
+      const ir::ValueData& value = from_[one.value];
+      if (value.kind != ir::ValueKind::BlockParam || Block(value.owner) != test) continue;
+      AddKnown({from_.Operand(from_.Terminator(data.regions[1]), value.number), one.truth}, going);
     }
-    if (!test.Valid() || !ir::IsCompare(from_[test].op)) return std::nullopt;
-    Op op = negated ? Opposite(from_[test].op) : from_[test].op;
-    Value left = from_.Operand(test, 0), right = from_.Operand(test, 1);
-    if (!from_.TypeOf(left).IsScalar() || !ir::IsInteger(from_.TypeOf(left).scalar)) return std::nullopt;
-    if (structure_.DefinedOutside(right, loop)) return Counter(loop, op, left, right);
-    if (structure_.DefinedOutside(left, loop)) return Counter(loop, Mirror(op), right, left);
+    for (const Known& one : conditions) {
+      std::optional<Counted> counted = OfTest(loop, one, going);
+      if (!counted) continue;
+      counted->alone = IsAlone(conditions, one);
+      if (std::optional<Shape> shape = ShapeOf(*counted)) return std::pair(*counted, *shape);
+    }
     return std::nullopt;
   }
 
-  std::optional<Counted> Counter(Inst loop, Op op, Value compared, Value bound) const {
+  /// Whether the other conditions only join this one.
+  bool IsAlone(const std::vector<Known>& conditions, const Known& test) const {
+    return std::all_of(conditions.begin(), conditions.end(), [&](const Known& one) {
+      Inst inst = from_.DefiningInst(one.value);
+      return one.value == test.value || (inst.Valid() && from_[inst].op == Op::Not);
+    });
+  }
+
+  /// Adds to `all` what `one` says, and what follows from it.
+  void AddKnown(Known one, std::vector<Known>& all) const {
+    all.push_back(one);
+    for (size_t next = all.size() - 1; next < all.size() && all.size() < kMostConditions; ++next) {
+      auto [value, truth] = all[next];
+      Inst inst = from_.DefiningInst(value);
+      if (!inst.Valid()) continue;
+      Op op = from_[inst].op;
+      if (op == Op::Not) all.push_back({from_.Operand(inst, 0), !truth});
+      if (op == (truth ? Op::And : Op::Or)) {
+        all.push_back({from_.Operand(inst, 0), truth});
+        all.push_back({from_.Operand(inst, 1), truth});
+      }
+      if (op != Op::If) continue;
+      for (uint32_t r = 0; r < 2; ++r) {
+        if (!IsExcluded(inst, r, {all[next]})) continue;
+        all.push_back({from_.Operand(inst, 0), r == 1});
+        all.push_back({YieldOf(inst, 1 - r, from_[value].number), truth});
+      }
+    }
+  }
+
+  Value YieldOf(Inst branch, uint32_t region, uint32_t number) const {
+    return from_.Operand(from_.Terminator(from_[branch].regions[region]), number);
+  }
+
+  /// Whether what is known rules out that the branch takes this region.
+  bool IsExcluded(Inst branch, uint32_t region, const std::vector<Known>& known) const {
+    return std::any_of(known.begin(), known.end(), [&](const Known& one) {
+      if (std::optional<bool> taken = Decided(from_.Operand(branch, 0), one)) return *taken == (region == 1);
+      if (from_[branch].op != Op::If || from_.DefiningInst(one.value) != branch) return false;
+      Value given = YieldOf(branch, region, from_[one.value].number);
+      return from_.IsConstant(given) && (from_.ConstantOf(given).bits != 0) != one.truth;
+    });
+  }
+
+  /// What `known` says of `condition`, if it does.
+  std::optional<bool> Decided(Value condition, const Known& known) const {
+    bool same = true;
+    Inst inst = from_.DefiningInst(condition);
+    while (inst.Valid() && from_[inst].op == Op::Not && condition != known.value) {
+      same = !same;
+      condition = from_.Operand(inst, 0);
+      inst = from_.DefiningInst(condition);
+    }
+    if (condition == known.value) return same == known.truth;
+    Inst other = from_.DefiningInst(known.value);
+    if (!inst.Valid() || !other.Valid() || !ir::IsCompare(from_[inst].op)) return std::nullopt;
+    // Folding has written `not (eq a, b)` as `ne a, b`.
+    bool opposite = from_[other].op == Opposite(from_[inst].op) &&
+                    from_.Operand(inst, 0) == from_.Operand(other, 0) &&
+                    from_.Operand(inst, 1) == from_.Operand(other, 1) &&
+                    ir::IsInteger(from_.TypeOf(from_.Operand(inst, 0)).scalar);
+    return opposite ? std::optional(same != known.truth) : std::nullopt;
+  }
+
+  /// `going` is what holds at the end of each iteration but the last.
+  std::optional<Counted> OfTest(Inst loop, const Known& condition, const std::vector<Known>& going) {
+    Inst test = from_.DefiningInst(condition.value);
+    if (!test.Valid() || !ir::IsCompare(from_[test].op)) return std::nullopt;
+    Op op = condition.truth ? from_[test].op : Opposite(from_[test].op);
+    Value left = from_.Operand(test, 0), right = from_.Operand(test, 1);
+    if (!from_.TypeOf(left).IsScalar() || !ir::IsInteger(from_.TypeOf(left).scalar)) return std::nullopt;
+    std::optional<Counted> counted;
+    if (structure_.DefinedOutside(right, loop)) {
+      counted = Counter(loop, op, left, right, going);
+    } else if (structure_.DefinedOutside(left, loop)) {
+      counted = Counter(loop, Mirror(op), right, left, going);
+    }
+    if (counted) counted->test = condition;
+    return counted;
+  }
+
+  std::optional<Counted> Counter(Inst loop, Op op, Value compared, Value bound,
+                                 const std::vector<Known>& going) {
     Type type = from_.TypeOf(compared);
     Block test = from_[loop].regions[0];
     // From the comparison down to the carried value.
@@ -150,36 +248,37 @@ class CountingRewriter final : public Rewriter {
     if (param.kind != ir::ValueKind::BlockParam || Block(param.owner) != test) return std::nullopt;
     Value yielded = from_.Operand(from_.Terminator(from_[loop].regions[1]), param.number);
     uint32_t left = kMostSums;
-    std::optional<uint64_t> change = ChangeOf(yielded, compared, left);
+    std::optional<uint64_t> change = ChangeOf(yielded, compared, going, left);
     if (!change) return std::nullopt;
+    left = kMostSums;
+    bool steady = ChangeOf(yielded, compared, {}, left).has_value();
     int64_t unused = 64 - ir::BitWidth(type.scalar);
-    Counted counted{param.number, type, op, static_cast<int64_t>(*change << unused) >> unused, bound, {}, {}};
+    Counted counted;
+    counted.number = param.number;
+    counted.type = type;
+    counted.op = op;
+    counted.step = static_cast<int64_t>(*change << unused) >> unused;
+    counted.bound = bound;
+    counted.steady = steady;
     if (counted.step == 0 || counted.step == OfType(Signed(type)).low) return std::nullopt;
-    counted.first = Converted(ExtremesOf(from_.Operand(loop, param.number)), type);
-    counted.last = ExtremesOf(bound);
+    counted.first = Converted(ExtremesOf(Map(from_.Operand(loop, param.number))), type);
+    counted.last = ExtremesOf(Map(bound));
     return counted;
   }
 
-  /// What every way to `v` adds to `param`, modulo 2^64, if `left` sums and branches say so.
-  std::optional<uint64_t> ChangeOf(Value v, Value param, uint32_t& left) const {
+  /// What every way to `v` that agrees with `known` adds to `param`, modulo 2^64, if `left` sums and branches
+  /// say so.
+  std::optional<uint64_t> ChangeOf(Value v, Value param, const std::vector<Known>& known,
+                                   uint32_t& left) const {
     uint64_t sum = 0;
     while (v != param) {
       Inst inst = from_.DefiningInst(v);
       if (!inst.Valid() || left == 0) return std::nullopt;
       --left;
       Op op = from_[inst].op;
-      Value a, b;
-      if (op == Op::Select) {
-        a = from_.Operand(inst, 1), b = from_.Operand(inst, 2);
-      } else if (op == Op::If) {
-        uint32_t number = from_[v].number;
-        a = from_.Operand(from_.Terminator(from_[inst].regions[0]), number);
-        b = from_.Operand(from_.Terminator(from_[inst].regions[1]), number);
-      }
-      if (a.Valid()) {
-        std::optional<uint64_t> one = ChangeOf(a, param, left);
-        if (!one || one != ChangeOf(b, param, left)) return std::nullopt;
-        return sum + *one;
+      if (op == Op::Select || op == Op::If) {
+        std::optional<uint64_t> change = ChangeOfChoice(inst, v, param, known, left);
+        return change ? std::optional(sum + *change) : std::nullopt;
       }
       if (op != Op::Add && op != Op::Sub) return std::nullopt;
       Value base = from_.Operand(inst, 0), other = from_.Operand(inst, 1);
@@ -192,23 +291,57 @@ class CountingRewriter final : public Rewriter {
     return sum;
   }
 
-  Extremes ExtremesOf(Value v, uint32_t casts = 0) const {
-    Type type = from_.TypeOf(v);
+  std::optional<uint64_t> ChangeOfChoice(Inst inst, Value v, Value param, const std::vector<Known>& known,
+                                         uint32_t& left) const {
+    std::optional<uint64_t> change;
+    for (uint32_t r = 0; r < 2; ++r) {
+      if (IsExcluded(inst, r, known)) continue;
+      bool is_select = from_[inst].op == Op::Select;
+      std::vector<Known> here = known;
+      AddKnown({from_.Operand(inst, 0), r == 0}, here);
+      for (size_t n = 0; n < known.size() && !is_select; ++n) {
+        if (from_.DefiningInst(known[n].value) == inst)
+          AddKnown({YieldOf(inst, r, from_[known[n].value].number), known[n].truth}, here);
+      }
+      Value given = is_select ? from_.Operand(inst, r + 1) : YieldOf(inst, r, from_[v].number);
+      std::optional<uint64_t> one = ChangeOf(given, param, here, left);
+      if (!one || (change && change != one)) return std::nullopt;
+      change = one;
+    }
+    return change;
+  }
+
+  /// Of a value of the new function.
+  Extremes ExtremesOf(Value v, uint32_t depth = 0) const {
+    Type type = into_->TypeOf(v);
     Extremes all = OfType(type);
-    if (from_.IsConstant(v)) {
-      auto bits = static_cast<int64_t>(from_.ConstantOf(v).bits);
+    if (into_->IsConstant(v)) {
+      auto bits = static_cast<int64_t>(into_->ConstantOf(v).bits);
       return bits < 0 && ir::IsUnsigned(type.scalar) ? Extremes{INT64_MAX, INT64_MAX, true}
                                                      : Extremes{bits, bits};
     }
-    Inst inst = from_.DefiningInst(v);
-    if (!inst.Valid()) return all;
-    if (from_[inst].op == Op::Shape) return {0, all.high};
-    if (from_[inst].op == Op::Cast && casts < kMostCasts) {
-      Type inner = from_.TypeOf(from_.Operand(inst, 0));
-      if (inner.IsScalar() && ir::IsInteger(inner.scalar))
-        return Converted(ExtremesOf(from_.Operand(inst, 0), casts + 1), type);
+    const ir::ValueData& data = (*into_)[v];
+    if (data.kind == ir::ValueKind::BlockParam && data.number == 0) {
+      Inst loop = (*into_)[Block(data.owner)].owner;
+      if (!loop.Valid() || (*into_)[loop].op != Op::For || depth == kMostSteps) return all;
+      Extremes lo = ExtremesOf(into_->Operand(loop, 0), depth + 1);
+      Extremes hi = ExtremesOf(into_->Operand(loop, 1), depth + 1);
+      return lo.low < hi.high ? Extremes{lo.low, hi.high - 1} : all;
     }
-    return all;
+    Inst inst = into_->DefiningInst(v);
+    if (!inst.Valid() || depth == kMostSteps) return all;
+    if ((*into_)[inst].op == Op::Shape) return {0, all.high};
+    Op op = (*into_)[inst].op;
+    Value operand = into_->Operand(inst, 0);
+    if (!into_->TypeOf(operand).IsScalar() || !ir::IsInteger(into_->TypeOf(operand).scalar)) return all;
+    if (op == Op::Cast) return Converted(ExtremesOf(operand, depth + 1), type);
+    if (op != Op::Div) return all;
+    std::optional<int64_t> divisor = into_->IntegerConstant(into_->Operand(inst, 1));
+    Extremes dividend = ExtremesOf(operand, depth + 1);
+    if (!divisor || *divisor < 2 || dividend.low < 0) return all;
+    uint64_t high = dividend.beyond ? UINT64_MAX : static_cast<uint64_t>(dividend.high);
+    auto most = static_cast<int64_t>(high / static_cast<uint64_t>(*divisor));
+    return {dividend.low / *divisor, most};
   }
 
   static Extremes Converted(Extremes from, Type to) {
@@ -257,8 +390,9 @@ class CountingRewriter final : public Rewriter {
 
   // ---- How often it runs
 
-  /// The `for` that runs as often; empty where none does. `!=` becomes an order where that is the same.
-  std::optional<Shape> ShapeOf(Counted& counted) const {
+  /// The `for` that runs as often as the comparison holds; empty where none does. `!=` becomes an order where
+  /// that is the same.
+  std::optional<Shape> ShapeOf(Counted& counted) {
     bool up = counted.step > 0;
     auto stride = static_cast<uint64_t>(up ? counted.step : -counted.step);
     bool is_power = std::has_single_bit(stride);
@@ -273,6 +407,8 @@ class CountingRewriter final : public Rewriter {
       if (ahead && meets) {
         counted.op = up ? Op::Lt : Op::Gt;
       } else if (is_power && ir::BitWidth(counted.type.scalar) < 64) {
+        bool wider = ir::BitWidth(from_.TypeOf(counted.bound).scalar) > ir::BitWidth(counted.type.scalar);
+        if (!counted.alone && (wider || stride != 1)) return std::nullopt;
         return Shape{Shape::Distance, ir::kI64};
       } else {
         return std::nullopt;
@@ -292,11 +428,17 @@ class CountingRewriter final : public Rewriter {
     bool never = up ? last.high <= all.high - margin : last.low >= all.low + margin;
     bool always = up ? last.low > all.high - margin : last.high < all.low + margin;
     if (always || (!never && !is_power)) return std::nullopt;
-    bool narrow = counted.type == ir::kI32 && from_.TypeOf(counted.bound) == ir::kI32;
-    if (narrow) {
+    counted.may_go_on = !never;
+    if (!never && !counted.alone && ir::BitWidth(counted.type.scalar) == 64) return std::nullopt;
+    if (InI32(counted.first) && InI32(counted.last) && stride <= INT32_MAX) {
       if (std::optional<Shape> shape = In(ir::kI32, counted, up, inclusive, stride)) return shape;
     }
     return In(ir::kI64, counted, up, inclusive, stride);
+  }
+
+  static bool InI32(Extremes extremes) {
+    Extremes all = OfType(ir::kI32);
+    return !extremes.beyond && extremes.low >= all.low && extremes.high <= all.high;
   }
 
   /// In `type`, if the bounds of the loop cannot wrap there.
@@ -305,13 +447,13 @@ class CountingRewriter final : public Rewriter {
     Extremes all = OfType(type);
     bool can_add = counted.last.high < all.high;
     if (up) {
-      if (inclusive && !can_add) return std::nullopt;
+      // Nothing ends a loop to the largest number of its own type.
+      bool endless = counted.alone && OfType(counted.type).high == all.high;
+      if (inclusive && !can_add && !endless) return std::nullopt;
       return Shape{Shape::Index, type};
     }
     if (stride == 1 && counted.first.high < all.high && (inclusive || can_add))
       return Shape{Shape::Index, type, true};
-    // In i64 it can be reversed, unless it is one.
-    if (stride == 1 && type == ir::kI32) return std::nullopt;
     if (inclusive && counted.last.low == all.low) return std::nullopt;
     return Shape{Shape::Mirrored, type};
   }
@@ -368,9 +510,17 @@ class CountingRewriter final : public Rewriter {
   }
 
   void Emit(Inst loop, const Counted& counted, const Shape& shape) {
+    test_ = from_.DefiningInst(counted.test.value);
+    SetMapped(counted.test.value, builder_.Int(ir::kI1, counted.test.truth ? 1 : 0));
+    builder_.SetSpan(from_[loop].span);
+    Inst made = counted.alone ? EmitFor(loop, counted, shape) : EmitBounded(loop, counted, shape);
+    (*into_)[made].flags |= from_[loop].flags & ir::kFlagCheckpoint;
+    (*into_)[made].attr = from_[loop].attr;
+  }
+
+  Inst EmitFor(Inst loop, const Counted& counted, const Shape& shape) {
     const ir::InstData data = from_[loop];
     Block test = data.regions[0];
-    builder_.SetSpan(data.span);
     std::vector<Value> initial = MapAll(from_.Operands(loop));
     Value start = initial[counted.number];
     auto [lo, hi] = BoundsOf(counted, shape, start);
@@ -378,8 +528,6 @@ class CountingRewriter final : public Rewriter {
     if (!carries) initial.erase(initial.begin() + counted.number);
     Value step = builder_.Int(shape.type, counted.step > 0 ? counted.step : -counted.step);
     Inst made = builder_.For(lo, hi, step, initial, shape.reversed ? ir::kFlagReversed : 0);
-    (*into_)[made].flags |= data.flags & ir::kFlagCheckpoint;
-    (*into_)[made].attr = data.attr;
     Block region = (*into_)[made].regions[0], outer = builder_.block();
     Value index = (*into_)[region].params[0], counter = from_[test].params[counted.number], carried;
     if (shape.form == Shape::Index) (*into_)[index].name = from_[counter].name;
@@ -395,40 +543,93 @@ class CountingRewriter final : public Rewriter {
       PassName(from_.Result(loop, n), result);
     }
     builder_.SetBlock(region);
-    SetMapped(counter, CounterAt(index, counted, shape, start));
-    EmitBody(loop, counted, carried);
+    Value number = CounterAt(index, counted, shape, start);
+    SetMapped(counter, number);
+    if (shape.form != Shape::Index) PassName(counter, number);
+    VisitContents(test);
+    VisitContents(data.regions[1]);
+    Yield(loop, counted, carried);
     builder_.SetBlock(outer);
+    return made;
   }
 
-  /// What decides and the body, and the new carried values. `carried` is the counter where the loop has it
-  /// among these.
-  void EmitBody(Inst loop, const Counted& counted, Value carried) {
-    Block test = from_[loop].regions[0], body = from_[loop].regions[1];
-    Value condition = from_.Operand(from_.Terminator(test), 0);
-    SetMapped(condition, builder_.Int(ir::kI1, 1));
-    for (Block block : {test, body}) {
-      for (Inst inst : from_[block].insts) {
-        bool known = inst == from_.DefiningInst(condition);
-        if (!known && !ir::IsTerminator(from_[inst].op)) Visit(inst);
-      }
-    }
-    Inst yield = from_.Terminator(body);
-    std::vector<Value> yields;
+  /// A loop that something else may end before: it counts as far as that, and no further.
+  Inst EmitBounded(Inst loop, const Counted& counted, const Shape& shape) {
+    std::vector<Value> initial = MapAll(from_.Operands(loop));
+    Value start = initial[counted.number];
+    auto [lo, hi] = BoundsOf(counted, shape, start);
+    bool carries = uses_.IsUsed(from_.Result(loop, counted.number)) && !counted.steady;
+    if (carries) initial.push_back(start);
+    Value trips = Trips(lo, hi, std::abs(counted.step));
+    if (counted.may_go_on)
+      trips = builder_.Make(Op::Select, {HoldsForEver(counted, start), builder_.I64(INT64_MAX), trips});
+    Inst made = builder_.While(trips, initial);
+    Block test = from_[loop].regions[0], outer = builder_.block();
+    Block new_test = (*into_)[made].regions[0], new_body = (*into_)[made].regions[1];
+    std::vector<Value> params = (*into_)[new_test].params;
     for (uint32_t n = 0; n < from_[loop].result_count; ++n) {
-      if (n != counted.number) {
+      Value param = from_[test].params[n];
+      SetMapped(param, params[n]);
+      (*into_)[params[n]].name = from_[param].name;
+      SetMapped(from_.Result(loop, n), into_->Result(made, n));
+      PassName(from_.Result(loop, n), into_->Result(made, n));
+    }
+    Value counter = carries ? params.back() : params[counted.number];
+    (*into_)[counter].name = from_[from_[test].params[counted.number]].name;
+    SetMapped(from_[test].params[counted.number], counter);
+    builder_.SetBlock(new_test);
+    VisitContents(test);
+    Value condition = Map(from_.Operand(from_.Terminator(test), 0));
+    builder_.Terminate(Op::ContinueIf, {&condition, 1});
+    builder_.SetBlock(new_body);
+    VisitContents(from_[loop].regions[1]);
+    Yield(loop, counted, counter);
+    builder_.SetBlock(outer);
+    return made;
+  }
+
+  /// Whether the comparison holds for the last number that the counter comes to, and so for all.
+  Value HoldsForEver(const Counted& counted, Value start) {
+    bool up = counted.step > 0;
+    Value end = builder_.I64(up ? OfType(counted.type).high : OfType(counted.type).low);
+    Value first = builder_.Cast(builder_.Cast(start, counted.type), ir::kI64);
+    Value way = up ? builder_.Make(Op::Sub, {end, first}) : builder_.Make(Op::Sub, {first, end});
+    Value rest = builder_.Make(Op::And, {way, builder_.I64(std::abs(counted.step) - 1)});
+    Value last = builder_.Make(up ? Op::Sub : Op::Add, {end, rest});
+    return builder_.Make(counted.op, {last, InType(Map(counted.bound), counted.last, ir::kI64)});
+  }
+
+  void VisitContents(Block block) {
+    for (Inst inst : from_[block].insts) {
+      if (!ir::IsTerminator(from_[inst].op)) Visit(inst);
+    }
+  }
+
+  /// The new carried values, with that of the counter where it is `carried`: in its place where that has the
+  /// same result, else after the others.
+  void Yield(Inst loop, const Counted& counted, Value carried) {
+    Inst yield = from_.Terminator(from_[loop].regions[1]);
+    bool is_last = !counted.steady && uses_.IsUsed(from_.Result(loop, counted.number));
+    std::vector<Value> yields;
+    Value next;
+    builder_.SetSpan(from_[yield].span);
+    // In the form in which a carried value is seen to grow by a constant.
+    if (carried.Valid())
+      next = builder_.Make(Op::Add, {carried, builder_.Int(into_->TypeOf(carried), counted.step)});
+    for (uint32_t n = 0; n < from_[loop].result_count; ++n) {
+      if (n != counted.number || is_last) {
         yields.push_back(Map(from_.Operand(yield, n)));
-      } else if (carried.Valid()) {
-        // In the form in which a carried value is seen to grow by a constant.
-        Value step = builder_.Int(into_->TypeOf(carried), counted.step);
-        yields.push_back(builder_.Make(Op::Add, {carried, step}));
+      } else if (next.Valid()) {
+        yields.push_back(next);
       }
     }
-    builder_.SetSpan(from_[yield].span);
+    if (is_last) yields.push_back(next);
     builder_.Yield(yields);
   }
 
   analysis::Structure structure_;
   analysis::Uses uses_;
+  Inst test_;  ///< the comparison of the loop that is being written
   bool any_ = false;
 };
 

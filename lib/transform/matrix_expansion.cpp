@@ -93,7 +93,9 @@ MatrixExpansion::Parts MatrixExpansion::Adjugate(const Parts& a, uint32_t n) {
   }
   // x*u - y*v + z*w
   auto plus = [&](Value x, Value u, Value y, Value v, Value z, Value w) {
-    return Add(Sub(Mul(x, u), Mul(y, v)), Mul(z, w));
+    Value first = Mul(x, u), second = Mul(y, v);
+    Value difference = Sub(first, second), third = Mul(z, w);
+    return Add(difference, third);
   };
   auto minus = [&](Value x, Value u, Value y, Value v, Value z, Value w) {
     return neg(plus(x, u, y, v, z, w));

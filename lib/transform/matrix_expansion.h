@@ -32,7 +32,10 @@ class MatrixExpansion {
   ir::Value Add(ir::Value a, ir::Value b) { return builder_.Make(ir::Op::Add, {a, b}); }
   ir::Value Sub(ir::Value a, ir::Value b) { return builder_.Make(ir::Op::Sub, {a, b}); }
   /// a*d - b*c
-  ir::Value Minor(ir::Value a, ir::Value b, ir::Value c, ir::Value d) { return Sub(Mul(a, d), Mul(b, c)); }
+  ir::Value Minor(ir::Value a, ir::Value b, ir::Value c, ir::Value d) {
+    ir::Value main = Mul(a, d), other = Mul(b, c);
+    return Sub(main, other);
+  }
   /// Transposed matrix of cofactors.
   Parts Adjugate(const Parts& a, uint32_t n);
 

@@ -139,6 +139,18 @@ void Rewriter::Copy(Inst inst) {
   }
 }
 
+Value Rewriter::Trips(Value lo, Value hi, int64_t step) {
+  bool wide = into_->TypeOf(lo) == ir::kI64;
+  Value low = wide ? lo : builder_.Cast(lo, ir::kI64), high = wide ? hi : builder_.Cast(hi, ir::kI64);
+  Value count = builder_.Make(Op::Sub, {builder_.Make(Op::Max, {high, low}), low});
+  if (wide && into_->IntegerConstant(lo).value_or(-1) < 0) {
+    Value wraps = builder_.Make(Op::Lt, {count, builder_.I64(0)});
+    count = builder_.Make(Op::Select, {wraps, builder_.I64(INT64_MAX), count});
+  }
+  if (step == 1) return count;
+  return builder_.Make(Op::CeilDiv, {count, builder_.I64(step)});
+}
+
 void MakeNamesUnique(ir::Module& module, Function& function) {
   std::unordered_map<StringId, uint32_t> taken;  // name -> next number to try
   auto claim = [&](Value v) {

@@ -41,6 +41,9 @@ class Rewriter {
   /// Maps the result of a one-result instruction and passes its name on.
   void Define(ir::Inst inst, ir::Value value);
   void PassName(ir::Value from, ir::Value to);
+  /// The iterations of a `for` with these bounds of the new function, as i64. Where the distance of two i64
+  /// wraps it is all that an i64 can count.
+  ir::Value Trips(ir::Value lo, ir::Value hi, int64_t step);
   /// True for operations that go through the folding builder: pure, with a type that operands determine.
   static bool IsArithmetic(ir::Op op);
   /// True for `shape %g::field, axis`: a constant of the layout, which copying makes of it.

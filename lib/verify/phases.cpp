@@ -91,8 +91,8 @@ void CheckFunctionForm(Context& context, const Function& function, std::span<con
   const ir::Module& module = context.module;
   for (Inst inst : body) {
     const InstData& data = function[inst];
-    if (form >= Form::NoExits && (data.op == Op::Break || data.op == Op::Continue))
-      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left in a loop");
+    if (form >= Form::NoExits && (ir::IsLeave(data.op) || data.op == Op::Scope))
+      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left");
     if (!function.IsKernel()) continue;
     if (form >= Form::Inlined && data.op == Op::Call && !StaysCalled(module, module.Find(data.symbol)))
       context.Error(diag::E0207, data.span,

@@ -127,6 +127,7 @@ class StructureChecker {
   void CheckEnd(Block block, Inst owner, diag::SourceSpan span) {
     const std::vector<Inst>& insts = function_[block].insts;
     bool known = !insts.empty() && insts.back().raw < function_.InstCount();
+    if (known && function_[insts.back()].op == Op::Exit) return CheckExit(insts, block, span);
     if (known && owner.Valid() && CheckLeave(insts.back(), block, owner, span)) return;
     Op wanted = !owner.Valid()                                                             ? Op::Return
                 : function_[owner].op == Op::While && block == function_[owner].regions[0] ? Op::ContinueIf
@@ -165,7 +166,7 @@ class StructureChecker {
     Op op = function_[end].op;
     if (op != Op::Break && op != Op::Continue) return false;
     Inst loop = owner;
-    while (function_[loop].op == Op::If) {
+    while (function_[loop].op == Op::If || function_[loop].op == Op::Scope) {
       block = function_[loop].parent;
       if (block.raw >= function_.BlockCount() || !function_[block].owner.Valid()) break;
       loop = function_[block].owner;
@@ -178,19 +179,62 @@ class StructureChecker {
       Structure(span, ir::OpName(op) + " stands where there is no loop that it can leave");
       return true;
     }
-    std::span<const Value> values = function_.Operands(end);
+    CheckLeavingValues(end, loop, function_.Operands(end));
+    return true;
+  }
+
+  void CheckLeavingValues(Inst end, Inst target, std::span<const Value> values) {
+    const InstData& data = function_[target];
     bool fits = values.size() == data.result_count;
     for (uint32_t n = 0; fits && n < values.size(); ++n) {
-      Value carried = function_.Result(loop, n);
-      fits = Known(function_, values[n]) && Known(function_, carried) &&
-             function_.TypeOf(values[n]) == function_.TypeOf(carried);
+      Value result = function_.Result(target, n);
+      fits = Known(function_, values[n]) && Known(function_, result) &&
+             function_.TypeOf(values[n]) == function_.TypeOf(result);
     }
-    if (!fits) {
-      context_
-          .Error(diag::E0116, function_[end].span.Valid() ? function_[end].span : span,
-                 "the values of " + ir::OpName(op) + " are not those that its loop carries")
-          .AddNote(data.span, "the loop");
-      sound_ = false;
+    if (fits) return;
+    bool scope = data.op == Op::Scope;
+    context_
+        .Error(diag::E0116, function_[end].span.Valid() ? function_[end].span : data.span,
+               "the values of " + ir::OpName(function_[end].op) + " are not those that its " +
+                   (scope ? "scope gives" : "loop carries"))
+        .AddNote(data.span, scope ? "the scope" : "the loop");
+    sound_ = false;
+  }
+
+  /// An `exit`: its scope is around it, with nothing between but branches, bodies of loops, and scopes.
+  void CheckExit(const std::vector<Inst>& insts, Block block, diag::SourceSpan span) {
+    Inst end = insts.back();
+    if (module_.phase != ir::Phase::Parsed) return Structure(span, "'exit' stands where there are no scopes");
+    if (function_[end].operand_count == 0) {
+      if (insts.size() < 2 || insts[insts.size() - 2].raw >= function_.InstCount() ||
+          !IsLeftByBoth(insts[insts.size() - 2]))
+        Structure(span, "an 'exit' that names no scope stands where control may get to");
+      return;
+    }
+    Value label = function_.Operand(end, 0);
+    bool named = Known(function_, label) && function_[label].kind == ValueKind::BlockParam &&
+                 function_.TypeOf(label) == ir::kLabel;
+    while (named && block.raw < function_.BlockCount() && function_[block].owner.Valid() &&
+           function_[block].owner.raw < function_.InstCount()) {
+      Inst owner = function_[block].owner;
+      const InstData& data = function_[owner];
+      if (data.op == Op::Scope && block.raw == function_[label].owner)
+        return CheckLeavingValues(end, owner, function_.Operands(end).subspan(1));
+      bool passes = data.op == Op::If || data.op == Op::Scope || data.op == Op::For ||
+                    (data.op == Op::While && block == data.regions[1]);
+      if (!passes) break;
+      block = data.parent;
+    }
+    Structure(span, "'exit' stands where there is no scope that it can leave");
+  }
+
+  /// Whether both branches of an `if` end with what leaves.
+  bool IsLeftByBoth(Inst inst) const {
+    for (Block region : function_[inst].regions) {
+      if (function_[inst].op != Op::If || region.raw >= function_.BlockCount()) return false;
+      const std::vector<Inst>& insts = function_[region].insts;
+      if (insts.empty() || insts.back().raw >= function_.InstCount()) return false;
+      if (!ir::IsLeave(function_[insts.back()].op)) return false;
     }
     return true;
   }
@@ -264,13 +308,13 @@ class StructureChecker {
     const InstData& data = function_[inst];
     if (data.op == Op::Barrier || data.op == Op::Alloca) return CheckWorkgroupPlace(inst, block);
     if (data.op != Op::Parallel && data.op != Op::ParallelOver) return;
-    // As the text has it, it may also stand in branches and in loops that are unrolled.
+    // As the text has it, it may also stand in branches, scopes and loops that are unrolled.
     while (module_.phase == ir::Phase::Parsed && block != function_.Body()) {
       Inst owner = function_[block].owner;
       if (!owner.Valid() || owner.raw >= function_.InstCount()) break;
       const InstData& around = function_[owner];
       bool unrolled = around.op == Op::For && (around.flags & ir::kFlagUnroll) != 0;
-      if (around.op != Op::If && !unrolled) break;
+      if (around.op != Op::If && around.op != Op::Scope && !unrolled) break;
       block = around.parent;
     }
     if (function_.IsKernel() && block == function_.Body()) return;

@@ -37,6 +37,9 @@ SAMPLES = {
     "time_stepping/chain.ir miss": ("x=9 wanted=9", "", "--save-overwritten"),
     "arm/track.cpp track": ("axis=7 link=7 path=4 angle=4,7 residual=4,10 joint=4,7", "calm=0.1"),
     "field/field.comp field": ("points=5 wanted=5 weights=1185 field=5", "count=5 invocations_x=64"),
+    "cloth/cloth.comp cloth": ("after=18 stiffness=9", "before=@cloth side=3 dt=0.1 wind=[1,0.5,2] invocations_x=64",
+                              "--points=2"),  # at points that coincide a spring has no direction
+    "cloth/miss.comp miss": ("state=10 wanted=10", "count=5 invocations_x=64"),
     "vulkan_engine/throw.ir throw": ("v=4 goal=4", "steps=12 dt=0.05"),
     "mpm_step.ir clear_grid": (GRID, ""),
     "mpm_step.ir p2g": (f"{GRID} {PARTICLES}", "x=@positions f=1 dt=0.001 dx=0.2 volume=0.01 particle_mass=0.01"),
@@ -44,7 +47,7 @@ SAMPLES = {
     "mpm_step.ir g2p": ("v=3,5 affine=3,5 velocity=6,6,6", "x=@positions f=1 dt=0.001 dx=0.2"),
     "mpm_step.ir miss": ("x=3,5", "f=2 target=[0.1,0.2,0.3]"),
     "cpp/cloth_springs.cpp cloth_springs": (SPRINGS, "spring.stiffness=2 spring.damping=0.3 stiffness=1 rest=0.5 gravity=[0,-9,0]",
-                                        "--points=2"),  # at points that coincide a spring has no direction
+                                        "--points=2"),  # as for the other cloth
     "cpp/forward_kinematics.cpp forward_kinematics": ("axis=3 offset=3 angle=2,3 position=2,3 rotation=2,3", "parent=[-1,0,1]"),
     "cpp/mlp.cpp mlp": ("input=3,2 wanted=3 w1=6,3 w2=6,7 w3=1,7", ""),
     "cpp/sph_density.cpp sph_density": ("position=3 density=3", "start=[0,2,3,4] neighbour=[1,2,0,0] mass=0.5 h=3 at_rest=1"),
@@ -83,6 +86,9 @@ def main():
         # Inside of the grid, with a cell to spare.
         write_npy(folder + "/positions", "f32", [[[0.3 + 0.1 * ((7 * f + 3 * p + k) % 5) for k in range(3)] for p in range(5)]
                                                  for f in range(3)])
+        # A bent sheet of 3 by 3 masses: places a spring's length apart, velocities.
+        write_npy(folder + "/cloth", "f32", [[float(k) for k in row] for i in range(9) for row in (
+            (i % 3, -(i // 3), 0.3 * (i % 2) + 0.1 * i, 0), (0.1 * (i % 4), 0.2, 0.05 * i, 0))])
         given = {"@state": (pathlib.Path(folder) / "state/arguments").read_text().split()}
 
         def check(key):

@@ -377,6 +377,44 @@ def check_files(adc, folder):
     equal(client.end(), 0)
 
 
+SHADER = """#version 460
+layout(local_size_x = 64) in;
+layout(std430, set = 0, binding = 0) readonly buffer X { float x[]; };  // adc: diff
+layout(std430, set = 0, binding = 1) buffer Y { float y[]; };  // adc: diff
+void main() {
+  uint i = gl_GlobalInvocationID.x;
+  float v = x[i];
+  for (int t = 0; t < 3 + int(i); ++t) v = sin(v) + 0.1;
+  y[i] = v;
+}
+"""
+
+
+def check_shader(adc):
+    client = Client(adc)
+    client.initialize()
+    uri = "file:///nowhere/relax.comp"
+    client.open(uri, SHADER)
+    equal(client.diagnostics(uri), [])
+    text = hover_text(client.at("hover", uri, position(SHADER, "sin(v)")))
+    assert "taped in the loop at /nowhere/relax.comp:8:3, 4 bytes an iteration: carried from iteration to iteration" in text, text
+    equal(client.at("hover", uri, position(SHADER, "layout(local")), None)
+    equal(client.at("definition", uri, position(SHADER, "sin(v)")), None)
+    # glslang's messages, and the compiler's own, in their lines.
+    client.change(uri, SHADER.replace("sin(v)", "sine(v)"))
+    found = client.diagnostics(uri)
+    equal([(one["severity"], one["range"]["start"]["line"]) for one in found][:1], [(1, 7)])
+    assert "sine" in found[0]["message"], found
+    client.change(uri, SHADER.replace("readonly buffer X", "buffer X").replace("y[i] = v;", "x[i] = v; x[i + 1] = v;"))
+    found = client.diagnostics(uri)
+    assert found and all(one["code"][0] in "EW" for one in found), found
+    # A shader without marks is meant for other tools.
+    client.change(uri, SHADER.replace("// adc: diff", "").replace("sin(v)", "sine(v)"))
+    equal(client.diagnostics(uri), [])
+    client.change(uri, SHADER)
+    equal(client.diagnostics(uri), [])
+
+
 def main():
     adc = os.path.abspath(sys.argv[1])
     check_protocol(adc)
@@ -386,6 +424,7 @@ def main():
     check_rename(adc)
     check_completion(adc)
     check_formatting(adc)
+    check_shader(adc)
     with tempfile.TemporaryDirectory() as folder:
         check_files(adc, os.path.realpath(folder))
     print("lsp: all answers are as they should be")

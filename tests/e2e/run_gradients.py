@@ -165,8 +165,10 @@ class Program:
         large = re.search(r"^// large: (.*)$", self.text, re.M)
         imitated = options.device != "cpu" or options.through
         self.too_large = large and imitated and not options.large and "TOO LARGE HERE: " + large.group(1)
-        elsewhere = re.search(rf"^// not on {options.device}: (.*)$", self.text, re.M)
-        self.not_here = elsewhere and f"NOT ON {options.device}: " + elsewhere.group(1)
+        by_wine = options.through and options.through[0].endswith("/wine")
+        here = f"{options.device}|windows" if by_wine else options.device
+        elsewhere = re.search(rf"^// not on ({here}): (.*)$", self.text, re.M)
+        self.not_here = elsewhere and f"NOT ON {elsewhere.group(1)}: {elsewhere.group(2)}"
         self.workers = [f"--threads={options.workers}"] if options.workers and options.device == "cpu" else []
         if options.bundles:
             self.source, self.includes = os.path.join(options.bundles, self.name + ".adcb"), []

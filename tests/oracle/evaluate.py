@@ -38,6 +38,10 @@ class OutOfRange(Exception):
     pass
 
 
+class Left(Exception):
+    """An `exit` in the text; its scope."""
+
+
 class Race(Exception):
     pass
 
@@ -600,6 +604,7 @@ BINARY = {
 EXACT = {"neg", "abs", "sqrt", "rcp", "add", "sub", "mul", "div", "min", "max", "clamp", "select", "floor", "ceil", "round",
          "trunc", "sgn", "fma", "stop_gradient", "copysign", "fdim"}
 ARITHMETIC = {"sqrt", "rcp", "add", "sub", "mul", "div", "fma"}  # one rounding each, where nobody contracts them
+LEAVES = ("break", "continue", "exit")  # what ends more than the region around it
 ROUGH = {"expm1", "log1p", "exp10", "log10", "cbrt", "erfc", "asinh", "acosh", "atanh", "sinpi", "cospi", "hypot",
          "rsqrt", "sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "exp", "exp2", "log", "log2", "erf", "pow",
          "atan2", "rem", "mod", "floordiv", "dot", "cross", "norm", "normalize", "mat.mul", "det", "inverse", "call"}
@@ -640,7 +645,7 @@ class Writer:
         self.derived = derived  # by the compiler: which iteration comes first is its business
         self.module, self.kernel, self.derivatives, self.steps, self.blurred = module, kernel, derivatives, steps, blurred
         self.lines, self.indent, self.count, self.depth = [], 1, 0, 0
-        self.scopes, self.loops, self.rules = [{}], [], 0
+        self.scopes, self.loops, self.open_scopes, self.rules = [{}], [], [], 0
         self.written = set()
         self.find_written(kernel.body)
         for function in module.functions.values():
@@ -877,7 +882,7 @@ class Writer:
     def body(self, body):
         """Writes the statements; the values of the last one, where it ends the region."""
         for node in body:
-            if node.op in ("yield", "continue_if", "return", "break", "continue"):
+            if node.op in ("yield", "continue_if", "return") + LEAVES:
                 return node
             values = self.instruction(node)
             if node.results:
@@ -1291,14 +1296,18 @@ class Writer:
 
     def end_of_body(self, end):
         """Ends an iteration with what its last statement hands on."""
-        if end.op in ("break", "continue"):
+        if end.op in LEAVES:
             return self.leave(end)
         targets, _ = self.loops[-1]
         self.loops[-1][1] &= self.yield_to(targets, end)
         return None
 
     def leave(self, end):
-        """`break` or `continue` of the innermost loop, which carries what stands there."""
+        """`break` or `continue` of the innermost loop, which carries what stands there, or `exit` of a scope."""
+        if end.op == "exit":
+            scope = next(scope for scope in reversed(self.open_scopes) if scope[0] == end.args[0].name)
+            scope[3] &= self.yield_to(scope[2], Node("yield", (), end.args[1:]))
+            return self.say(f"raise Left('{scope[1]}')")
         if self.loops[-1] is not None:
             targets, _ = self.loops[-1]
             self.loops[-1][1] &= self.yield_to(targets, end)
@@ -1368,6 +1377,31 @@ class Writer:
             return values, self.loops.pop()[1]
         return self.twice(write, all(map(self.all_exact, node.regions)))
 
+    def do_scope(self, node):
+        def write(exact):
+            values = []
+            for type in node.attrs["types"]:
+                shape, floats = range(count_of(type)), is_float(shape_of(type)[0])
+                values.append(Value(type, [self.fresh() for _ in shape], [self.fresh("n") if floats else "0" for _ in shape], exact))
+            scope = [node.attrs["label"], self.fresh("s"), values, True]
+            self.say("try:")
+            self.indent += 1
+            self.open_scopes.append(scope)
+            self.scopes.append({})
+            end = self.body(node.regions[0])
+            if end.op in LEAVES:
+                self.leave(end)
+            else:
+                scope[3] &= self.yield_to(values, end)
+            self.say("pass")
+            self.scopes.pop()
+            self.open_scopes.pop()
+            self.indent -= 1
+            self.say("except Left as left:")
+            self.say(f"  if left.args[0] != '{scope[1]}': raise")
+            return values, scope[3]
+        return self.twice(write, self.all_exact(node.regions[0]))
+
     def do_if(self, node):
         test = self.operand(node.args[0], "i1")
         ends, places, exact = [], [], True
@@ -1376,9 +1410,9 @@ class Writer:
             self.indent += 1
             self.scopes.append({})
             end = self.body(region)
-            if end.op in ("break", "continue"):
+            left = end.op in LEAVES
+            if left:
                 self.leave(end)
-            left = end.op in ("break", "continue")
             # The types of the results are those of the branch that does not yield a literal.
             if not left:
                 ends.append([arg if isinstance(arg, Literal) and not arg.type else self.operand(arg) for arg in end.args])
@@ -1428,7 +1462,7 @@ class Writer:
         self.step()
         self.loops.append(None)
         end = self.body(node.regions[0])
-        if end.op == "continue":
+        if end.op in LEAVES:
             self.leave(end)
         self.loops.pop()
         self.scopes.pop()
@@ -1574,7 +1608,7 @@ class Writer:
         self.say("turn = 0")
         self.say(f"steps = {self.steps}")
         self.body(self.kernel.body)
-        head = "def run(P, T, OutOfRange):\n  one, two, many, near, near_integer, near_half = " \
+        head = "def run(P, T, OutOfRange, Left):\n  one, two, many, near, near_integer, near_half = " \
                "T.one, T.two, T.many, T.near, T.near_integer, T.near_half\n"
         return head + "\n".join(self.lines)
 
@@ -1643,7 +1677,7 @@ def launch(module, kernel, inputs, derivatives=True, run=None, rng=None, units=1
         if buffer.diff and derivatives:
             buffer.nodes = [trace.leaf() for _ in buffer.values]
             result.leaves[name] = list(buffer.nodes)
-    run(memory, trace, OutOfRange)
+    run(memory, trace, OutOfRange, Left)
     return result
 
 

@@ -21,7 +21,7 @@ ALL = {
     "plain": 0.15, "memory_loop": 0.15, "unroll": 0.1, "fma": 0.3, "bounds": 0.4, "wide_arrays": 0.1, "values": 0.15,
     "leave": 0.25, "random": 0.15, "muls": 0.12, "kernel_if": 0.15, "in_place": 0.12, "active": 0.08, "directions": 0.08, "second": 0.08,
     "save": 0.5, "again": 0.08, "more_functions": 0.35, "bits": 0.25, "special": 0.12, "deterministic": 0.06,
-    "long": 0.3,
+    "long": 0.3, "scopes": 0.25,
 }
 WIDTHS = {"i8": 8, "u8": 8, "i16": 16, "u16": 16, "i32": 32, "u32": 32, "i64": 64, "u64": 64}
 
@@ -82,7 +82,7 @@ class Generator:
         self.own, self.in_parallel, self.budget, self.depth, self.loops = [], False, 0, 0, 1
         self.arrays, self.stored, self.was_read = [], set(), set()
         self.settled = set()  # buffers that an extremum of an earlier task wrote: another write is refused (E0403)
-        self.leavable, self.skippable = [], False
+        self.leavable, self.skippable, self.exitable = [], False, []
         self.functions, self.how = [], {}
 
     # ---------------------------------------------------------------------------------------------------------- helpers
@@ -576,24 +576,52 @@ class Generator:
         kinds.append(("call", 1.5 if self.functions else 0))
         kinds.append(("memory_loop", 1.0 if self.has("memory_loop") and self.in_parallel and len(self.own) == 1 and "s" not in self.stored and self.depth == 0 else 0))
         kinds.append(("zero_trip", 1.0 if self.has("zero_trip") and self.in_parallel and len(self.own) == 1 else 0))
-        kinds.append(("leave", 2.5 if self.has("leave") and (self.leavable and self.leavable[-1] or not self.leavable and self.skippable) else 0))
+        leaves = self.has("leave") and (self.leavable and self.leavable[-1] or not self.leavable and self.skippable)
+        kinds.append(("leave", 2.5 if leaves or self.exits() else 0))
+        kinds.append(("scope", 2.0 if self.has("scopes") and self.in_parallel else 0))
         kinds.append(("mul", 1.5 if self.has("muls") and self.in_parallel else 0))
         kinds.append(("long", 2.0 if self.has("long") and self.depth == 0 else 0))
         kinds.append(("nest", 1.5 if self.has("checkpoint") and self.depth == 0 else 0))
         kinds.append(("edge_if", 1.0 if self.has("edge") and self.in_parallel else 0))
         names, weights = zip(*kinds)
         kind = self.rng.choices(names, weights)[0]
-        if kind in ("nest", "long", "for", "if", "while", "memory_loop", "zero_trip", "edge_if") and (self.depth >= 3 or self.loops > 40):
+        if kind in ("nest", "long", "for", "if", "while", "scope", "memory_loop", "zero_trip", "edge_if") and (self.depth >= 3 or self.loops > 40):
             kind = "float"
         getattr(self, "make_" + kind)()
 
     def make_float(self):
         self.float(self.rng.randint(1, 3))
 
+    def exits(self):
+        """Whether a scope may be left here."""
+        return self.exitable and (not self.leavable or self.leavable[-1] is not None)
+
+    def make_scope(self):
+        """Values that a region gives at its end, or where branches in it leave it, from any depth."""
+        parts = [(kind, init if init.startswith("%") or kind != "float" else self.float(1)) for _, kind, init in self.carry_list()]
+        label, names = self.fresh("s"), [self.fresh("v") for _ in parts]
+        types = [{"float": self.real, "int": "i32", "bool": "i1"}.get(kind) or f"vec<{self.real}, {kind[1]}>" for kind, _ in parts]
+        self.say(f"{', '.join(names)} = scope {label} -> {', '.join(types)} {{")
+        mark = self.mark()
+        self.indent, self.depth = self.indent + 1, self.depth + 1
+        self.exitable.append((label, [(init, kind) for kind, init in parts]))
+        self.block(self.rng.randint(2, 4))
+        self.exitable.pop()
+        self.say("yield " + ", ".join([self.next_of(init, kind) for kind, init in parts]))
+        self.indent, self.depth = self.indent - 1, self.depth - 1
+        self.restore(mark)
+        self.say("}")
+        for name, (kind, _) in zip(names, parts):
+            self.know(name, kind)
+
     def make_leave(self):
-        """A branch that ends the loop around it, or the iteration."""
+        """A branch that ends the loop around it, the iteration, or a scope."""
         carry = self.leavable[-1] if self.leavable else []
         word = self.rng.choice(("break", "continue")) if self.leavable else "continue"
+        may_leave = self.leavable[-1] if self.leavable else self.skippable
+        if self.exits() and (not may_leave or not self.has("leave") or self.chance(0.6)):
+            label, carry = self.rng.choice(self.exitable)
+            word = f"exit {label}," if carry else f"exit {label}"
         condition = self.condition()
         mark = self.mark()
         result = self.fresh() if self.chance(0.25) else None

@@ -85,7 +85,7 @@ TOKEN = re.compile(rf"""
   | (?P<word>-?[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)*) | (?P<mark>\.\.|->|::|[-(){{}}\[\]<>,=:.])
 """, re.X)
 NUMBERS = {"true", "false", "inf", "-inf", "nan", "-nan"}
-BLOCKS = ("for", "while", "if", "parallel")
+BLOCKS = ("for", "while", "if", "scope", "parallel")
 
 
 class Reader:
@@ -404,6 +404,12 @@ class Reader:
             regions.append(self.region())
         return Node("if", (), args, regions, {})
 
+    def scope_(self):
+        attrs = {"label": self.value(), "types": []}
+        while self.takes("->" if not attrs["types"] else ","):
+            attrs["types"].append(self.type())
+        return Node("scope", (), (), [self.region()], attrs)
+
     def parallel_(self):
         indices = [self.value()]
         while self.takes(","):
@@ -483,6 +489,9 @@ def node_text(node, indent):
         return head + text + region_text(node.regions[0], indent) + " do " + region_text(node.regions[1], indent)
     if op == "if":
         return head + f"if {args[0]} " + " else ".join(region_text(region, indent) for region in node.regions)
+    if op == "scope":
+        types = ", ".join(map(type_text, attrs["types"]))
+        return head + f"scope %{attrs['label']}{' -> ' + types if types else ''} " + region_text(node.regions[0], indent)
     if op == "parallel":
         names = ", ".join("%" + name for name in attrs["indices"])
         ranges = (f"over %{attrs['over'][0].name}::{attrs['over'][1]}" if "over" in attrs else

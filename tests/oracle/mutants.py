@@ -26,12 +26,16 @@ LIT = "/usr/lib/llvm-19/build/utils/lit/lit.py"
 
 # Pass, name, file under lib/, the suites that must catch it, the text that stands there once, what stands there instead.
 MUTANTS = [
-    ("exits", "break-goes-on", "transform/loop_exits.cpp", "opt/exits",
+    ("exits", "break-goes-on", "transform/exits.cpp", "opt/exits",
      "from_[inst].op == Op::Continue ? 1 : 0",
      "from_[inst].op == Op::Continue ? 1 : 1"),
-    ("exits", "end-of-branch-leaves", "transform/loop_exits.cpp", "opt/exits",
-     "values.push_back(builder_.Int(ir::kI1, 0));",
-     "values.push_back(builder_.Int(ir::kI1, 1));"),
+    ("exits", "way-of-another-scope", "transform/exits.cpp", "opt/exits",
+     "return one.target == target;",
+     "return one.target != form.inst;"),
+    ("exits", "end-of-branch-leaves", "transform/exits.cpp", "opt/exits",
+     "return WithZeros(std::move(values), form);\n  }\n\n  /// Whether control",
+     "for (const Way& way : form.ways) {\n      if (way.taken != kNowhere) values[way.taken] = builder_.Int(ir::kI1, 1);\n    }\n"
+     "    return WithZeros(std::move(values), form);\n  }\n\n  /// Whether control"),
     ("inline", "first-result-for-all", "transform/inline.cpp", "opt/inline",
      "Value value = cloner.Map(callee.Operand(exit, n));",
      "Value value = cloner.Map(callee.Operand(exit, 0));"),

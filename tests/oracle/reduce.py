@@ -23,7 +23,7 @@ import ir_text
 from ir_text import Literal, Name, Node
 
 
-ENDS = ("yield", "continue_if", "return", "break", "continue")
+ENDS = ("yield", "continue_if", "return", "break", "continue", "exit")
 
 
 def read_case(path):

@@ -87,6 +87,39 @@ class Cuda(unittest.TestCase):
         self.assertTrue(torch.autograd.gradcheck(lambda s: scale(x=x.detach(), s=s, y=6).y.cpu(), (on_host,)))
         self.assertTrue(torch.autograd.gradgradcheck(lambda s: scale(x=x.detach(), s=s, y=6).y.cpu(), (on_host,)))
 
+    def test_autograd_in_the_current_stream(self):
+        stream = torch.cuda.Stream()
+        x = torch.rand(6, dtype=torch.float64, device="cuda", requires_grad=True)
+        scale, halve = (adrt.torch.function(self.kernels[name]) for name in ("scale", "halve"))
+
+        def in_stream(call):
+            for cycles in 1, 1000000000:  # CUDA waits where it loads code for the first launch
+                torch.cuda.synchronize()
+                with torch.cuda.stream(stream):
+                    torch.cuda._sleep(cycles)
+                    y = call(x * 2)
+                    gradient, = torch.autograd.grad(y.sum(), x)
+                waited = stream.query()
+            stream.synchronize()
+            return waited, y.detach(), gradient
+
+        waited, y, gradient = in_stream(lambda late: scale(x=late, s=3.0, y=6).y)
+        self.assertFalse(waited)
+        torch.testing.assert_close(y, 3 * torch.sin(2 * x.detach()))
+        torch.testing.assert_close(gradient, 6 * torch.cos(2 * x.detach()))
+        waited, y, gradient = in_stream(lambda late: halve(x=late, y=6).y)  # data decides how much memory the gradient takes
+        self.assertTrue(waited)
+        on_cpu = x.detach().cpu().requires_grad_()
+        halved = halve(x=on_cpu * 2, y=6).y
+        halved.sum().backward()
+        torch.testing.assert_close(y.cpu(), halved.detach())
+        torch.testing.assert_close(gradient.cpu(), on_cpu.grad)
+        checked = adrt.torch.function(self.asserts["checked"])
+        with torch.cuda.stream(stream):
+            self.assertEqual(checked(x=torch.ones(4, device="cuda"), y=torch.zeros((), device="cuda")).y.item(), 4)
+            with Raises(self, adrt.Error, None, "x is positive"):  # it waits for what the kernel reports
+                checked(x=torch.zeros(4, device="cuda"), y=torch.zeros((), device="cuda"))
+
     def test_stream_of_the_caller(self):
         stream = torch.cuda.Stream()
         kernel = self.kernels["scale"].on(stream=stream)

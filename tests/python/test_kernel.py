@@ -1,10 +1,15 @@
 """Kernels that are written in Python: each construct against the same function run by Python."""
 
+import contextlib
 import enum
 import importlib.util
+import inspect
+import io
+import json
 import math
 import pathlib
 import re
+import subprocess
 import unittest
 from types import SimpleNamespace
 
@@ -608,6 +613,43 @@ class Refusals(unittest.TestCase):
         asserts(x=np.full(1, 1.5), y=1, n=2)
 
 
+    def test_lines_for_debuggers(self):
+        """-g names the Python file's lines, and shows no other text under its name."""
+        @adc.kernel
+        def roots(x: X):
+            for i in adc.parallel(x.shape[0]):
+                x[i] = math.sqrt(x[i])
+
+        path, line = WORK / "lines.adcb", roots.python_function.__code__.co_firstlineno + 3
+        path.write_bytes(roots.compile(targets=["cuda:sm_80", "vulkan:1.3"], derive="none", options=["-g"]))
+        subprocess.run([adc._compile.program(), "extract", "-o", WORK / "lines", path], check=True, capture_output=True)
+        ptx = (WORK / "lines/cuda-sm_80.ptx").read_text(encoding="utf-8")
+        self.assertRegex(ptx, rf"\.loc\t1 {line} 0\n(?s:.)*sqrt")
+        self.assertRegex(ptx, r'\.file\t1 "[^"]*test_kernel\.py"')
+        spirv = (WORK / "lines/vulkan-1.3.spv").read_bytes()
+        self.assertIn(b"test_kernel.py", spirv)
+        self.assertNotIn(b"parallel", spirv)
+
+    def test_prints_in_a_bundle(self):
+        """With --prints compiled code prints what the function prints in Python, numbers in the IR's text."""
+        @adc.kernel
+        def says(x: X, n: adc.i32):
+            print("n is", n)
+            for i in adc.parallel(x.shape[0]):
+                for t in range(n):
+                    print("x of", i, "is", x[i], "in turn", t)
+                    x[i] = x[i] * 0.5
+
+        path = WORK / "says.adcb"
+        says.save(path, targets="cpu", derive="none", options=["--prints"])
+        words = ["run", "--trust", path, "--arg", "x=[1,3]", "--arg", "n=2"]
+        done = subprocess.run([adc._compile.program(), *words], check=True, capture_output=True, text=True)
+        out = io.StringIO()
+        with contextlib.redirect_stdout(out):
+            says.python(x=np.array([1.0, 3.0]), n=2)
+        self.assertEqual(done.stdout.splitlines()[:-1], out.getvalue().splitlines())
+        self.assertEqual(len(out.getvalue().splitlines()), 5)
+
     def test_functions_of_other_files(self):
         path = WORK / "helpers.py"
         path.write_text("import adc\n\n\n@adc.function\ndef halve(x, i):\n    x[i] = x[i] * x[i]\n    return x[i] * 0.5\n", encoding="utf-8")
@@ -643,6 +685,24 @@ class Objects(unittest.TestCase):
         self.assertEqual([one["verdict"] for one in report["parameters"]], ["agrees", "agrees"])
         entry = adc.size(leaves, kernel="leaves.grad", shapes={"x": 5, "y": 5}, arguments={"n": 6})[0]
         self.assertGreater(entry["heap_bytes"], 0)
+
+    def test_report(self):
+        """The page shows this file, and what is stored in lines of it."""
+        page = WORK / "leaves.html"
+        leaves.report(page, shapes={"x": 5, "y": 5}, arguments={"n": 6})
+        text = page.read_text(encoding="utf-8")
+        data = json.loads(re.search('<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+        own = pathlib.Path(__file__)
+        source, = data["sources"]
+        self.assertEqual((data["title"], source["name"], source["text"]), (own.name, own.name, own.read_text(encoding="utf-8")))
+        self.assertNotIn(str(own.parent), text)
+        lines, first = inspect.getsourcelines(leaves.python_function)
+        stored = [note for note in data["notes"] if note["way"] == "taped"]
+        self.assertTrue(stored)
+        for note in stored:
+            self.assertEqual(note["file"], 0)
+            self.assertIn(note["line"], range(first, first + len(lines)))
+            self.assertTrue(note["unit_place"].startswith(own.name + ":"))
 
     def test_the_text_is_the_kernel(self):
         """The IR that people read computes what the bundle does."""

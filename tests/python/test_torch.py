@@ -225,28 +225,40 @@ class Torch(unittest.TestCase):
             self.assertEqual(launches, {"rows": count, "rows.grad": count})
 
     def test_compile(self):
-        """torch.compile runs the function between its graphs: values and gradients are those of plain PyTorch."""
+        """torch.compile takes the function into its graphs: values and gradients are those of plain PyTorch."""
         if not hasattr(torch, "compile"):
             print("TORCH.COMPILE IS NOT TESTED: it takes PyTorch 2", file=sys.stderr)
             self.skipTest("no torch.compile")
-        relax = adrt.torch.function(self.relax)
+        relax, bundle = adrt.torch.function(self.relax), self.kernels
+        scale, twice, rows = (adrt.torch.function(bundle[name]) for name in ("scale", "twice", "rows"))
+        is_whole = hasattr(torch.library, "custom_op")
 
         def loss(x):
             return relax(x=2 * torch.cos(x), n=4).loss ** 2 + x.sum()
 
+        def many(x):
+            scaled = scale(x=x.double(), s=x[0].double() + 1, y=x.shape[0]).y  # a scalar that is a tensor, a shape
+            return (scaled.float() * twice(x=x).x).sum() + loss(x)  # one that the kernel overwrites
+
         graphs = []
-        program = torch.compile(loss, backend=lambda graph, _: graphs.append(graph) or graph.forward)
-        ahead = torch.compile(loss, backend="aot_eager")
-        for size in 5, 100:
-            x = torch.rand(size, requires_grad=True)
-            wanted = torch.autograd.grad(loss(x), x)[0]
-            for compiled_loss in program, ahead:
-                torch.testing.assert_close(compiled_loss(x), loss(x), rtol=0, atol=0)
-                torch.testing.assert_close(torch.autograd.grad(compiled_loss(x), x)[0], wanted, rtol=1e-6, atol=0)
-        self.assertGreater(len(graphs), 1)
+        for function in loss, many:
+            for compiler in lambda graph, _: graphs.append(graph) or graph.forward, "aot_eager":
+                torch._dynamo.reset()
+                graphs.clear()
+                program = torch.compile(function, fullgraph=is_whole, backend=compiler)
+                for size in 5, 100, 101:  # from the second one on its shape is a symbol
+                    x = torch.rand(size, requires_grad=True)
+                    wanted = torch.autograd.grad(function(x), x)[0]
+                    torch.testing.assert_close(program(x), function(x), rtol=1e-6, atol=0)
+                    torch.testing.assert_close(torch.autograd.grad(program(x), x)[0], wanted, rtol=1e-6, atol=1e-7)
+                self.assertIn(len(graphs), (0, 1, 2) if is_whole else range(2, 100))
         torch._dynamo.reset()
-        with self.assertRaises(torch._dynamo.exc.Unsupported):
-            torch.compile(loss, fullgraph=True, backend="eager")(torch.rand(7))
+        program = torch.compile(lambda x: rows(x=x, s=x[:, 0], n=2, common=torch.ones(4, dtype=torch.float64), y=tuple(x.shape), total=x.shape[0]).total.sum(),
+                                backend="eager", fullgraph=is_whole)
+        x = torch.rand(3, 4, dtype=torch.float64, requires_grad=True)
+        self.assertTrue(torch.autograd.gradcheck(program, (x,)))
+        with self.assertRaisesRegex(Exception, "one of x, s, y"):
+            torch.compile(lambda x: scale(x=x, z=1.0).y, backend="eager")(x[0])
 
     def test_data_parallel(self):
         """DistributedDataParallel: each of two processes has data of its own, and the gradient of their mean."""

@@ -96,14 +96,16 @@ class Twins(unittest.TestCase):
         return [np.asarray(one) for one in (*found, *adjoints.values(), *tangents.values())]
 
     def sizes(self, kernel, bundle, arguments):
-        """What the gradient takes: tasks, stacks and their formulas, bytes; without places."""
+        """What the gradient takes: tasks, stacks and their formulas, bytes; without places, and names, which languages make."""
         shapes = {one: np.shape(arguments[one])[:type.rank] for one, type in kernel.parameters.items() if type.rank}
         scalars = {one: value for one, value in arguments.items() if isinstance(value, (int, float))}
         entry, = adc.size(bundle, kernel=f"{kernel.__name__}.grad", shapes=shapes, arguments=scalars, options=["--threads=4"])
         for task in entry["tasks"]:
             for one in (task, *task["stacks"]):
                 del one["place"]
-            for stack in task["stacks"]:  # an estimate of an iteration's work, in which C++ may have a `not` more
+            for stack in task["stacks"]:
+                del stack["value"]
+                # An estimate of an iteration's work, in which C++ may have a `not` more.
                 stack["formula"] = re.sub(r", \d+\) <=", ", work) <=", stack["formula"])
         return entry
 

@@ -485,7 +485,7 @@ TEST_CASE("stripping leaves what runs, and what nobody knows", "[bundle]") {
   Error error;
   REQUIRE(ReadBundle(Span(file), {}, nullptr, &index, &metadata, &error));
   Vector<uint8_t> written;
-  REQUIRE(WithoutStrippable(Span(file), index, &written, &error));
+  REQUIRE(WithoutStrippable(Span(file), index, nullptr, &written, &error));
   REQUIRE(ReadBundle({written.data(), written.size()}, {}, nullptr, &stripped, &metadata, &error));
   CHECK(stripped.sections.size() == 3);
   for (uint32_t kind : {section::kSourceMap, section::kDebugInfo, section::kSignature}) {
@@ -506,9 +506,9 @@ TEST_CASE("stripping leaves what runs, and what nobody knows", "[bundle]") {
   REQUIRE(WriteBundle({inputs.data(), inputs.size()}, &is_signed, &error));
   REQUIRE(ReadIndex({is_signed.data(), is_signed.size()}, {}, nullptr, &index, &error));
   CHECK(std::memcmp(stripped.content_id, index.content_id, kContentIdSize) == 0);
-  REQUIRE(WithoutStrippable({is_signed.data(), is_signed.size()}, index, &again, &error));
+  REQUIRE(WithoutStrippable({is_signed.data(), is_signed.size()}, index, nullptr, &again, &error));
   CHECK(std::equal(again.begin(), again.end(), written.begin(), written.end()));
   index.minor = kFormatMinor - 1;
-  CHECK_FALSE(WithoutStrippable({is_signed.data(), is_signed.size()}, index, &again, &error));
+  CHECK_FALSE(WithoutStrippable({is_signed.data(), is_signed.size()}, index, nullptr, &again, &error));
   CHECK(error.code == Code::kVersion);
 }

@@ -453,7 +453,8 @@ TEST_CASE("metadata of an earlier minor version is read without what came later"
        {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"cheap_replay\":false,", "\"count_reads\":[],",
         "\"counted\":false,", "\"loose\":false,", "\"param\":-1,", "\"bits\":false,", "\"bounds\":-1,",
         "\"bounds_recorded\":false,", "\"shape_i32_axes\":0,", "\"shape_i32_axes\":3,",
-        ",\"trip_kernel\":\"\",\"trip_reads\":[]", ",\"team\":false,\"team_turns\":-1"}) {
+        ",\"trip_kernel\":\"\",\"trip_reads\":[]", ",\"team\":false,\"team_lanes\":0,\"team_turns\":-1",
+        ",\"value\":\"\""}) {
     for (size_t at = first.find(later); at != std::string::npos; at = first.find(later))
       first.erase(at, later.size());
   }
@@ -483,17 +484,32 @@ TEST_CASE("an entry says how many turns the threads of a block share", "[metadat
   EntryMeta& entry = kernel.tasks[1].entries[1];
   REQUIRE(entry.team_turns == kNoNode);
   entry.team_turns = kernel.exprs.Const(512);
+  kernel.tasks[1].entries[0].team_lanes = 32;
   Metadata read;
   Error error;
   REQUIRE(ReadMetadata(Json(written), kFormatMinor, Limits{}, nullptr, &read, &error));
   CHECK(read.kernels[0].tasks[1].entries[1].team_turns == entry.team_turns);
   CHECK(read.kernels[0].tasks[1].entries[0].team_turns == kNoNode);
+  CHECK(read.kernels[0].tasks[1].entries[0].team_lanes == 32);
+  CHECK(read.kernels[0].tasks[1].entries[1].team_lanes == 0);
   std::string json = Json(written),
-              stated = "\"team\":false,\"team_turns\":" + std::to_string(entry.team_turns);
+              stated = "\"team\":false,\"team_lanes\":0,\"team_turns\":" + std::to_string(entry.team_turns);
   REQUIRE(json.find(stated) != std::string::npos);
-  Error none = ReadError(
-      Replace(json, stated, "\"team\":false,\"team_turns\":" + std::to_string(kernel.exprs.size())));
+  Error none = ReadError(Replace(
+      json, stated, "\"team\":false,\"team_lanes\":0,\"team_turns\":" + std::to_string(kernel.exprs.size())));
   CHECK(none.message().find("does not exist") != std::string_view::npos);
+  Error large = ReadError(Replace(json, "\"team_lanes\":32", "\"team_lanes\":4000000000"));
+  CHECK(large.message().find("teams of 4000000000 iterations") != std::string_view::npos);
+}
+
+TEST_CASE("a stack says what it holds", "[metadata]") {
+  Metadata written = Sample();
+  written.kernels[0].tasks[1].plans[0].stacks[0].value = "a";
+  Metadata read;
+  Error error;
+  REQUIRE(ReadMetadata(Json(written), kFormatMinor, Limits{}, nullptr, &read, &error));
+  CHECK(read.kernels[0].tasks[1].plans[0].stacks[0].value == "a");
+  CHECK(read.kernels[0].tasks[1].plans[0].stacks[1].value.empty());
 }
 
 TEST_CASE("what a stranger writes cannot speak to a terminal or a compiler", "[metadata]") {
@@ -523,10 +539,11 @@ TEST_CASE("a key that is gone is passed over in the versions that had it, and re
     then.insert(at, gone);
   }
   REQUIRE(then != json);
-  // What came in 1.7, 1.9, 1.10 and 1.11.
+  // What came in 1.7, 1.9, 1.10, 1.11, 1.13 and 1.15.
   for (auto [later, next] : {std::pair<std::string_view, std::string_view>{"\"param\":-1,", "\"place\""},
                              {"\"cheap_replay\":false,", "\"count_reads\""},
-                             {",\"team\":false,\"team_turns\":-1", "}"}}) {
+                             {",\"team\":false,\"team_lanes\":0,\"team_turns\":-1", "}"},
+                             {",\"value\":\"\"", "}"}}) {
     std::string whole = std::string(later) + std::string(next);
     for (size_t at = then.find(whole); at != std::string::npos; at = then.find(whole))
       then.erase(at, later.size());

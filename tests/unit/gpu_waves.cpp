@@ -10,6 +10,8 @@
 #include "../support/random_kernel.h"
 #include "interp/interpreter.h"
 #include "ir/module.h"
+#include "raise/private_sums.h"
+#include "raise/spread.h"
 #include "wave_launch.h"
 
 namespace {
@@ -419,4 +421,53 @@ TEST_CASE("sums that the block's memory cannot hold are paid wave by wave") {
   launch.cells = {Address(x.data()), x.size(), Address(y.data()), y.size()};
   code.Run(code.Entries()[0][0], launch.Words(0, x.size(), 180, 0, 0), 180);
   CHECK(y == std::vector<double>(kSums, 401.0));
+}
+
+TEST_CASE("a block's waves share the turns of 32 iterations, a block those of one, or a thread has its own") {
+  // Steps around the loop that is shared, which sum into cells of their turns too, a loop beside it, a store
+  // in between.
+  const char* text = R"(
+kernel @pull(%p: buffer<vec<f64, 2>, 1> diff, %m: buffer<f64, 1> diff, %f: buffer<f64, 1> diff, %a: buffer<vec<f64, 2>, 1> diff, %b: buffer<f64, 1> diff) {
+  %n = shape %p, 0
+  parallel %i in 0..%n {
+    %x = load %p[%i]
+    %ux, %uy = for %t in 0..3 carry(%ux = 0.0, %uy = 0.0) {
+      %ax, %ay = for %j in 0..%n carry(%ax = 0.0, %ay = 0.0) {
+        %d = %p[%j] - %x
+        %w = %m[%j] / (%d.x * %d.x + %d.y * %d.y + 0.25)
+        yield %ax + %w * %d.x, %ay + %w * %d.y
+      }
+      yield %ux + %ax * f64(%t), %uy + %ay * %f[%t % %n]
+    }
+    store %a[%i], vec<f64, 2>(%ux, %uy)
+    %s = for %j in 0..%n carry(%s = 1.0) {
+      yield %s + %m[%j] * %x.x
+    }
+    store %b[%i], %s
+  }
+}
+)";
+  for (int64_t extent : {1, 45, 64}) {
+    auto lowered = LowerText(text, kLanesOfWaves), oracle = LowerText(text, kLanesOfWaves);
+    size_t grad = KernelNamed(*lowered, "pull.grad");
+    ir::Function& kernel = *lowered->kernels[grad].kernel;
+    raise::RaiseConfig config{.device = true, .team_bytes = 1024, .may_team = true};
+    raise::MarkPrivateSums(*lowered->module, kernel, config);
+    raise::SpreadLoops(*lowered->module, kernel, config);
+    WaveCode code(*lowered->module, lowered->ToEmit(), WaveConfig());
+    const codegen::EntryCode& entry = code.Entries()[grad][0];
+    REQUIRE(entry.team_lanes == 32);
+    interp::Arguments want = RandomArguments(*oracle->module, *oracle->kernels[grad].kernel, 7, extent);
+    REQUIRE(interp::Run(*oracle->module, *oracle->kernels[grad].kernel, want, {}).Ok());
+    auto iterations = static_cast<uint64_t>(extent);
+    for (uint64_t threads :
+         {iterations * entry.block_size, (iterations + 31) / 32 * entry.block_size, uint64_t{7}}) {
+      interp::Arguments got = RandomArguments(*lowered->module, kernel, 7, extent);
+      WaveLaunch launch(*lowered, grad);
+      launch.Arguments(kernel, got);
+      INFO(extent << " iterations, " << threads << " threads");
+      code.Run(entry, launch.Words(0, iterations, threads, 0, 0), threads);
+      CHECK(LargestDifference(want, got) < 1e-11);
+    }
+  }
 }

@@ -98,3 +98,12 @@ TEST_CASE("every kind of error has a title and an explanation", "[diag]") {
     for (uint32_t m = 0; m < n; ++m) CHECK(diag::InfoAt(m).id != info.id);
   }
 }
+
+TEST_CASE("on a terminal the first message comes with the command that explains it") {
+  Reading reading("kernel @k(%x: buffer<f32, 1>) { %y = ad %x, %x }");
+  std::string hint = "adc explain E0109: what this means, an example, the way out\n";
+  CHECK(diag::PrintDiagnostics(reading.diagnostics, reading.sources, true).ends_with(hint));
+  CHECK(reading.Messages().find("adc explain") == std::string::npos);
+  Reading good("kernel @k(%x: buffer<f32, 1>) { }");
+  CHECK(diag::PrintDiagnostics(good.diagnostics, good.sources, true).empty());
+}

@@ -2,6 +2,7 @@
 
 #include <random>
 
+#include "diag/errors/parse.h"
 #include "ir/builder.h"
 #include "ir/module.h"
 #include "parse_support.h"
@@ -119,6 +120,42 @@ TEST_CASE("terminators", "[verify]") {
     insts.insert(insts.begin(), b.function.NewInst(Op::Yield, {}, {}, {}));
     b.function[insts[0]].parent = b.function.Body();
     CHECK(b.Ids() == "E0124");
+  }
+}
+
+TEST_CASE("exits", "[verify]") {
+  SECTION("that name no scope, where control gets to") {
+    Broken b;
+    Inst yield = b.Find(Op::Yield, b.function);
+    b.function[yield].op = Op::Exit;
+    b.function.SetOperands(yield, {});
+    CHECK(b.Ids() == "E0202");
+  }
+  SECTION("that name a value") {
+    Broken b;
+    b.function[b.Find(Op::Yield, b.function)].op = Op::Exit;
+    CHECK(b.Ids() == "E0202 E0107");
+  }
+  SECTION("of a scope that has ended") {
+    auto reading = test::ReadGood("func @f(%c: i1) { scope %s { } scope %t { if %c { exit %t } } }");
+    ir::Function& function = *reading->module->Find("f");
+    Value first = function[function[function[function.Body()].insts[0]].regions[0]].params[0];
+    for (uint32_t n = 0; n < function.InstCount(); ++n) {
+      if (function[Inst(n)].op == Op::Exit) function.SetOperand(Inst(n), 0, first);
+    }
+    diag::Diagnostics found(0);
+    CHECK(!verify::Verify(*reading->module, found));
+    CHECK(ir::Print(*reading->module).find("exit %s") != std::string::npos);
+  }
+  SECTION("with a value of another type") {
+    auto reading = test::ReadGood("func @f(%c: i1, %a: f32) { %r = scope %t -> f32 { exit %t, %a } }");
+    ir::Function& function = *reading->module->Find("f");
+    for (uint32_t n = 0; n < function.InstCount(); ++n) {
+      if (function[Inst(n)].op == Op::Exit) function.SetOperand(Inst(n), 1, function.Params()[0]);
+    }
+    diag::Diagnostics found(0);
+    CHECK(!verify::Verify(*reading->module, found));
+    CHECK(found.All()[0].id == diag::E0116);
   }
 }
 

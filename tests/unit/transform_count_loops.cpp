@@ -69,12 +69,28 @@ Case RandomCase(uint64_t seed) {
   std::string next = "add %j, " + by;
   if (random() % 4 == 0)
     next = "if (lt %s, 0) { yield (add %j, " + by + ") } else { yield (add " + by + ", %j) }";
-  made.text = std::string("kernel @k(%out: buffer<i64, 1>, %a: ") + kTypes[type] +
-              ", %b: " + kTypes[compared] + ") {\n  %e, %s = while carry(%j = " + made.start.Text("%a") +
-              ", %s = 0:i64) { continue_if (" + test + ") } do {\n    %n = " + next +
-              "\n    %w = cast %j to i64\n    yield %n, (add (mul %s, 3:i64), (add %w, 1:i64))\n  }\n"
-              "  store %out[0], %s\n" +
-              (random() % 2 == 0 ? "  store %out[1], (cast %e to i64)\n}\n" : "}\n");
+  // Of those that something else may leave, the counter stands still on the way out, or goes on.
+  std::string begins, more = "continue_if (" + test + ")", left, leaves;
+  if (random() % 2 == 0) {
+    const char* tests[] = {"%c = and %go, (", "%c = if %go { yield (", "%d = ("};
+    const char* ends[] = {")", ") } else { yield false }",
+                          ")\n    %c = if %d { yield %go } else { yield false }"};
+    size_t form = random() % 3;
+    begins = ", %go = true";
+    more = tests[form] + test + ends[form] + "\n    continue_if %c";
+    left = "    %m = lt (rem %s, 11:i64), " + std::to_string(random() % 8 + 4) + ":i64\n";
+    leaves = ", %m";
+    if (random() % 2 == 0)
+      next = "if %m { %q = " + next + "  yield %q } else { yield %j }";
+    else if (random() % 2 == 0)
+      next = "if (not %m) { yield %j } else { %q = " + next + "  yield %q }";
+  }
+  made.text =
+      std::string("kernel @k(%out: buffer<i64, 1>, %a: ") + kTypes[type] + ", %b: " + kTypes[compared] +
+      ") {\n  %e, %s" + (begins.empty() ? "" : ", %g") + " = while carry(%j = " + made.start.Text("%a") +
+      ", %s = 0:i64" + begins + ") {\n    " + more + "\n  } do {\n" + left + "    %n = " + next +
+      "\n    %w = cast %j to i64\n    yield %n, (add (mul %s, 3:i64), (add %w, 1:i64))" + leaves +
+      "\n  }\n  store %out[0], %s\n" + (random() % 2 == 0 ? "  store %out[1], (cast %e to i64)\n}\n" : "}\n");
   return made;
 }
 
@@ -97,14 +113,16 @@ Outcome RunCase(const ir::Module& module, const Case& made, uint64_t budget) {
   return {result.Ok(), arguments[0].tensor};
 }
 
+/// Whether it has a `while` without a bound.
 bool HasWhile(const ir::Module& module) {
-  return Contains(ir::Print(module), "while");
+  std::string text = ir::Print(module);
+  return Contains(text, "while") && !Contains(text, "while max");
 }
 
 }  // namespace
 
 TEST_CASE("A loop that ends counts as it did") {
-  size_t counted = 0, compared = 0, empty = 0;
+  size_t counted = 0, compared = 0, empty = 0, bounded = 0;
   for (uint64_t seed = 1; seed <= 20'000; ++seed) {
     Case made = RandomCase(seed);
     INFO("seed " << seed);
@@ -117,6 +135,7 @@ TEST_CASE("A loop that ends counts as it did") {
     CheckValid(*parsed);
     if (HasWhile(*parsed->module)) continue;
     ++counted;
+    if (Contains(ir::Print(*parsed->module), "while max")) ++bounded;
     if (!before.ended) continue;
     INFO(ir::Print(*parsed->module));
     INFO("start " << made.start.Text("") << " " << static_cast<int64_t>(made.start.bits) << ", bound "
@@ -134,6 +153,7 @@ TEST_CASE("A loop that ends counts as it did") {
   // Of those that are left most end, a good part of them at once.
   CHECK(counted > 5'000);
   CHECK(compared > 4'000);
+  CHECK(bounded > 2'000);
   CHECK(empty > 300);
   CHECK(compared - empty > 1'500);
 }

@@ -103,6 +103,22 @@ TEST_CASE("each call of the driver fails in turn", "[vulkan]") {
   }
 }
 
+TEST_CASE("a system with the Vulkan library and no driver has no device", "[vulkan]") {
+  std::vector<uint8_t> file = MakeVulkanBundle();
+  std::string failed;
+  for (long at = 1; failed != "vkCreateInstance"; ++at) {
+    FakeVulkan driver;
+    driver.failure = VK_ERROR_INCOMPATIBLE_DRIVER;
+    driver.fail_at = at;
+    ErrorBox error;
+    adrt_status status = Everything().Run(TrustingHost(), file, &error);
+    failed = driver.failed_call;
+    REQUIRE_FALSE(failed.empty());
+    CHECK(status == (failed == "vkCreateInstance" ? ADRT_ERROR_NOT_FOUND : ADRT_ERROR_DRIVER));
+    CHECK(error.Says(failed.c_str()));
+  }
+}
+
 TEST_CASE("launches go on after each fault of the driver, and a lost device leaves nothing",
           "[vulkan][faults]") {
   std::vector<uint8_t> file = MakeVulkanBundle();

@@ -12,6 +12,10 @@ int CompileSource(const std::string& path, const OpenOptions&, std::vector<uint8
   return kExitUnsupported;
 }
 
+bool WritesCodeFor(const target::Target&) {
+  return true;
+}
+
 int CompileForInterpreter(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
   return CompileSource(path, options, bytes);
 }

@@ -48,12 +48,14 @@ void AddPlan(const KernelMeta& kernel, const artifact::AdstackPlanMeta& plan, co
       (*facts)[name] = {FactGroup::Sizes, PromiseText(kernel, stack)};
       continue;
     }
+    std::string formula = FormulaText(kernel, stack.capacity);
     (*facts)[name] = {FactGroup::Sizes,
-                      ElementText(stack) + " x " + FormulaText(kernel, stack.capacity) + ", " +
-                          WhereText(kernel, stack) +
+                      ElementText(stack) + " x " + formula + ", " + WhereText(kernel, stack) +
                           (stack.addressing == artifact::Addressing::kIndexed ? ", indexed" : ", counted") +
-                          ", group " + std::to_string(stack.group)};
+                          ", group " + std::to_string(stack.group),
+                      {formula}};
     (*facts)[name + ", pushed at"] = {FactGroup::Places, Printable(stack.place.view())};
+    if (!stack.value.empty()) (*facts)[name + ", holds"] = {FactGroup::Places, ValueText(stack)};
   }
 }
 
@@ -64,17 +66,22 @@ void AddKernel(const artifact::Metadata& metadata, const KernelMeta& kernel, Fac
   (*facts)[head + ", place"] = {FactGroup::Places, Printable(kernel.place.view())};
   for (const artifact::ParamMeta& param : kernel.params) {
     for (size_t axis = 0; axis < param.extents.size(); ++axis) {
+      std::string formula = FormulaText(kernel, param.extents[axis]);
       (*facts)[head + ", scratch %" + Text(param.name) + ", axis " + Number(axis)] = {
-          FactGroup::Sizes, FormulaText(kernel, param.extents[axis])};
+          FactGroup::Sizes, formula, {formula}};
     }
   }
   for (size_t number = 0; number < kernel.tasks.size(); ++number) {
     const TaskMeta& task = kernel.tasks[number];
     std::string title = TaskTitle(kernel, number);
     std::string extents;
-    for (artifact::NodeId extent : task.extents) extents += "[" + FormulaText(kernel, extent) + "]";
-    (*facts)[title] = {FactGroup::Tasks, (task.extents.empty() ? "serial" : "parallel over " + extents) +
-                                             ", class " + std::string(SizeClassText(task.size_class))};
+    std::vector<std::string> formulas;
+    for (artifact::NodeId extent : task.extents)
+      extents += "[" + formulas.emplace_back(FormulaText(kernel, extent)) + "]";
+    (*facts)[title] = {FactGroup::Tasks,
+                       (task.extents.empty() ? "serial" : "parallel over " + extents) + ", class " +
+                           std::string(SizeClassText(task.size_class)),
+                       formulas};
     (*facts)[title + ", place"] = {FactGroup::Places, Printable(task.place.view())};
     for (const artifact::EntryMeta& entry : task.entries) {
       (*facts)[title + ", on " + Text(metadata.targets[entry.target].name)] = {
@@ -84,10 +91,10 @@ void AddKernel(const artifact::Metadata& metadata, const KernelMeta& kernel, Fac
   }
 }
 
-/// Takes places, names of sources and the producer out: what is left decides about launches.
+/// Takes places, names of sources and values, and the producer out: what is left decides about launches.
 void EraseGroups(nlohmann::json& value) {
   if (value.is_object()) {
-    for (const char* key : {"place", "sources", "producer"}) value.erase(key);
+    for (const char* key : {"place", "value", "sources", "producer"}) value.erase(key);
     // Whether a group of stacks has a gate is more than its place.
     if (auto gate = value.find("gate"); gate != value.end()) *gate = gate->is_string() && *gate != "";
   }

@@ -4,6 +4,7 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "bundle_file.h"
 
@@ -26,6 +27,7 @@ inline constexpr std::string_view kFactGroups[] = {"interface", "tasks",  "sizes
 struct Fact {
   FactGroup group;
   std::string text;
+  std::vector<std::string> formulas = {};  ///< those that stand in the text, in its order
 };
 /// By a title that says what it is of: "kernel @relax, task 0000". Numbers in titles have four digits, so
 /// that they sort.

@@ -58,23 +58,31 @@ int TakeBundle(const std::string& path, std::vector<uint8_t> bytes, BundleFile* 
   return good ? kExitOk : Report(path, error);
 }
 
-std::optional<artifact::Metadata> MetadataOf(const adrt_bundle* bundle) {
+std::string MetadataText(const adrt_bundle* bundle) {
   auto report = Sized<adrt_bundle_report>();
   adrt_bundle_info(bundle, &report, nullptr);
   for (uint32_t index = 0; index < report.section_count; ++index) {
     auto section = Sized<adrt_section_report>();
     adrt_bundle_section(bundle, index, &section, nullptr);
-    if (std::strcmp(section.kind, "META") != 0) continue;
+    if (std::string_view(section.kind) != "META") continue;
     std::string json(section.raw_bytes, 0);
     size_t size = 0;
     adrt_bundle_section_data(bundle, index, json.data(), json.size(), &size, nullptr);
-    artifact::Metadata metadata;
-    artifact::Error error;
-    const artifact::Allocator* own_memory = nullptr;
-    if (artifact::ReadMetadata(json, report.minor, artifact::Limits(), own_memory, &metadata, &error))
-      return metadata;
-    PrintError("the metadata cannot be read: " + std::string(error.message()));
+    return json;
   }
+  return {};
+}
+
+std::optional<artifact::Metadata> MetadataOf(const adrt_bundle* bundle) {
+  auto report = Sized<adrt_bundle_report>();
+  adrt_bundle_info(bundle, &report, nullptr);
+  artifact::Metadata metadata;
+  artifact::Error error;
+  const artifact::Allocator* own_memory = nullptr;
+  if (artifact::ReadMetadata(MetadataText(bundle), report.minor, artifact::Limits(), own_memory, &metadata,
+                             &error))
+    return metadata;
+  PrintError("the metadata cannot be read: " + std::string(error.message()));
   return std::nullopt;
 }
 
@@ -110,6 +118,10 @@ std::string SectionTitle(const BundleFile& file, const artifact::Section& sectio
     title += " " + std::string(file.metadata.targets[section.target].name.view());
   }
   return title;
+}
+
+std::string ValueText(const artifact::StackMeta& stack) {
+  return stack.value.empty() ? "" : "%" + Printable(stack.value.view());
 }
 
 std::string ElementText(const artifact::StackMeta& stack) {

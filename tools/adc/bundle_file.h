@@ -29,6 +29,8 @@ int ReadBundleFile(const std::string& path, BundleFile* file);
 /// The same of bytes that were read from `path`: a pipe is read once.
 int TakeBundle(const std::string& path, std::vector<uint8_t> bytes, BundleFile* file);
 
+/// The metadata of an opened bundle as it lies there.
+std::string MetadataText(const adrt_bundle* bundle);
 /// The metadata of an opened bundle; empty after an error was printed.
 std::optional<artifact::Metadata> MetadataOf(const adrt_bundle* bundle);
 
@@ -55,6 +57,8 @@ bool SpendFormulas(const artifact::KernelMeta& kernel, uint64_t times, artifact:
 formulas::Formulas CapacityFormulas(const artifact::KernelMeta& kernel,
                                     const artifact::AdstackPlanMeta& plan);
 
+/// What is pushed there, "%a"; empty where it has no name.
+std::string ValueText(const artifact::StackMeta& stack);
 /// What a stack's elements are: "f32", "i1 bits".
 std::string ElementText(const artifact::StackMeta& stack);
 /// Whether it is the copy of a buffer that a worker sums into.

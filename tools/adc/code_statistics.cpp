@@ -80,12 +80,18 @@ void AddStacks(const artifact::KernelMeta& kernel, const artifact::TaskMeta& tas
   for (const artifact::StackMeta& stack : plan.stacks) {
     figures->stacks += stack.storage != artifact::Storage::kPromise;
     if (stack.storage != artifact::Storage::kRow) continue;
-    figures->row +=
-        (figures->row.empty() ? "" : ", ") + ElementText(stack) + " x " + FormulaText(kernel, stack.capacity);
+    figures->row.push_back({ElementText(stack), FormulaText(kernel, stack.capacity)});
   }
 }
 
 }  // namespace
+
+std::string RowText(const CodeFigures& figures) {
+  std::string text;
+  for (const RowStack& stack : figures.row)
+    text += (text.empty() ? "" : ", ") + stack.element + " x " + stack.formula;
+  return text;
+}
 
 int StatisticsOf(const BundleFile& file, Statistics* statistics) {
   for (uint32_t number = 0; number < file.index.sections.size(); ++number) {

@@ -4,15 +4,22 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "bundle_file.h"
 
 namespace adc::tool {
 
+/// A stack in a row of the heap.
+struct RowStack {
+  std::string element, formula;  ///< "f32", "max(n, 0)"
+  bool operator==(const RowStack&) const = default;
+};
+
 /// Of one task's code on one target.
 struct CodeFigures {
-  std::string row;      ///< what a row of the heap holds: "f32 x n, i1 bits x n"; empty: no row
-  uint64_t stacks = 0;  ///< those in private memory included
+  std::vector<RowStack> row;             ///< what a row of the heap holds
+  uint64_t stacks = 0;                   ///< those in private memory included
   std::optional<uint64_t> instructions;  ///< Metal: statements
   /// HSACO: vector registers. PTX: virtual registers that are declared. Others do not say.
   std::optional<uint64_t> registers;
@@ -20,6 +27,9 @@ struct CodeFigures {
 
   bool operator==(const CodeFigures&) const = default;
 };
+/// "f32 x n, i1 bits x n"; empty: no row.
+std::string RowText(const CodeFigures& figures);
+
 /// By "@kernel, task 0, cuda:sm_80".
 using Statistics = std::map<std::string, CodeFigures>;
 

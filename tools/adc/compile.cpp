@@ -19,6 +19,7 @@
 #include "ir/module.h"
 #include "linkable.h"
 #include "print.h"
+#include "target/target.h"
 
 namespace adc::tool {
 
@@ -48,20 +49,6 @@ std::string DefaultTargetsText() {
   return text;
 }
 
-/// `--checkpoint`: a number of iterations, or auto.
-std::string TakeCheckpoint(std::string_view word, uint32_t* checkpoint) {
-  if (word == "auto") {
-    *checkpoint = driver::kCheckpointAtLaunch;
-    return {};
-  }
-  int32_t number = 0;
-  auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
-  if (failure != std::errc() || end != word.data() + word.size() || number < 1)
-    return "takes a number of iterations from 1 to 2147483647, or auto";
-  *checkpoint = static_cast<uint32_t>(number);
-  return {};
-}
-
 /// `--jobs`: a number, or make.
 std::string TakeJobs(std::string_view word, driver::CompileOptions* options) {
   if (word == "make") {
@@ -84,9 +71,12 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
             "current folder; text for people (ir, llvm, json) goes to standard output",
             &options.output);
   using driver::Emit;
+  bool llvm = WritesCodeFor(*target::FindTarget("cpu"));
   AddChoice<Emit>(line, "--emit", "KIND",
-                  "bundle (default); the code of one target: obj, ptx, hsaco, spirv, msl, llvm;\n"
-                  "ir, json, header; c, the bundle as a C source",
+                  "bundle (default); the code of one target: " +
+                      std::string(llvm ? "obj, ptx, hsaco, spirv, msl, llvm" : "spirv, msl") +
+                      ";\n"
+                      "ir, json, header; c, the bundle as a C source",
                   {{"bundle", Emit::Bundle},
                    {"obj", Emit::Object},
                    {"ptx", Emit::Ptx},
@@ -107,9 +97,11 @@ void AddWhatToMake(CommandLine& line, driver::CompileOptions& options) {
             &options.prefix);
   line.List("--target", "TARGET",
             "generate code for TARGET; may be given several times (`adc devices` lists them).\n"
-            "A kind alone (cpu, cuda, hip, vulkan, metal) is its default target; of a bundle, vulkan is\n"
-            "vulkan:1.2 and, if a kernel adds floats in memory, vulkan:1.3, of which a device takes\n"
-            "the best that it can run. Default:\n" +
+            "A kind alone (" +
+                std::string(llvm ? "cpu, cuda, hip, " : "") +
+                "vulkan, metal) is its default target; of a bundle, vulkan is\n"
+                "vulkan:1.2 and, if a kernel adds floats in memory, vulkan:1.3, of which a device takes\n"
+                "the best that it can run. Default:\n" +
                 DefaultTargetsText(),
             &options.targets);
   line.OneOf(
@@ -234,7 +226,15 @@ void AddHow(CommandLine& line, driver::CompileOptions& options) {
   line.Text("--libdevice", "FILE", "math functions for NVIDIA devices, in bitcode; default: LLVM's own",
             &options.libdevice);
   line.Flag("--asserts", "compile `assert` statements", &options.keep_asserts);
-  line.Flag("-g", "line tables that name the .ir file", &options.debug_info);
+  line.Flag("--prints",
+            "compile `print` statements: a kernel records what it prints in a buffer of the caller, its\n"
+            "last parameter, and adc run prints that (docs/faq.md)",
+            &options.prints);
+  line.Flag(
+      "-g",
+      "line tables that name the source, for debuggers and profilers, and in SPIR-V its text; adc strip\n"
+      "takes them out (docs/editors.md)",
+      &options.debug_info);
   line.List("-I", "DIR", "look for imports in DIR, after the importing file's own folder",
             &options.include_dirs);
   line.Defines(

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "codegen/common/back_ends.h"
 #include "driver/compile.h"
 #include "target/target.h"
 
@@ -79,6 +80,23 @@ std::string TakeSimd(std::string_view word, uint16_t* simd) {
   return "expects off, auto, or 2, 4, 8, 16, 32 or 64 iterations";
 }
 
+std::string TakeCheckpoint(std::string_view word, uint32_t* checkpoint) {
+  if (word == "auto") {
+    *checkpoint = driver::kCheckpointAtLaunch;
+    return {};
+  }
+  int32_t number = 0;
+  auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+  if (failure != std::errc() || end != word.data() + word.size() || number < 1)
+    return "takes a number of iterations from 1 to 2147483647, or auto";
+  *checkpoint = static_cast<uint32_t>(number);
+  return {};
+}
+
+bool WritesCodeFor(const target::Target& target) {
+  return !codegen::WhyNoBackEnd(target);
+}
+
 int CompileSource(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes) {
   driver::CompileOptions compile;
   ApplyDerivations(options, &compile);
@@ -95,14 +113,15 @@ int CompileSource(const std::string& path, const OpenOptions& options, std::vect
   compile.deterministic = options.deterministic;
   compile.keep_going = options.keep_going;
   compile.bounds_record = options.bounds_record;
-  compile.want_plans = options.plans != nullptr;
-  driver::Product product;
+  compile.prints = options.prints;
+  compile.checkpoint = options.checkpoint;
+  compile.prefix_map = options.prefix_map;
+  compile.want_provisions = options.product != nullptr;
+  driver::Product own;
+  driver::Product& product = options.product != nullptr ? *options.product : own;
   ExitCode code = driver::CompileInputs({path}, compile, &product);
   if (code != kExitOk) return code;
   *bytes = std::move(product.bytes);
-  for (const driver::PlanDump& plan : product.plans) {
-    if (options.plans != nullptr) *options.plans += plan.text + "\n";
-  }
   return kExitOk;
 }
 

@@ -4,6 +4,9 @@
 
 #include "loader.h"
 
+namespace adc::target {
+struct Target;
+}
 namespace adc::driver {
 struct CompileOptions;
 }
@@ -18,6 +21,12 @@ void ApplyDerivations(const OpenOptions& options, driver::CompileOptions* compil
 
 /// The value of --simd.
 std::string TakeSimd(std::string_view word, uint16_t* simd);
+
+/// The value of --checkpoint: a number of iterations, or auto.
+std::string TakeCheckpoint(std::string_view word, uint32_t* checkpoint);
+
+/// Whether this program writes code for a target; in a program without the compiler: whether others do.
+bool WritesCodeFor(const target::Target& target);
 
 /// Compiles the file at `path` in memory into the bytes of a bundle. kExitOk, or the exit code after the
 /// reason was printed.

@@ -3,10 +3,12 @@
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <vector>
 
 #include "artifact/cpu_features.h"
 #include "command_line.h"
 #include "commands.h"
+#include "compile_source.h"
 #include "device.h"
 #include "json_output.h"
 #include "print.h"
@@ -102,6 +104,13 @@ std::string WhyNot(const target::Target& target, const OpenedDevice& device) {
   return "";
 }
 
+/// Those that code can be had for.
+std::vector<target::Target> Targets() {
+  std::vector<target::Target> targets = target::AllTargets();
+  std::erase_if(targets, [](const target::Target& target) { return !WritesCodeFor(target); });
+  return targets;
+}
+
 /// "runs on vulkan", or "does not run here: " and why.
 std::string Verdict(const target::Target& target, const std::vector<Found>& all) {
   std::string why = "no device of this kind", runs;
@@ -162,7 +171,7 @@ int PrintAsJson(const std::vector<Found>& all, const std::vector<Absent>& absent
   for (const Found& found : all) devices.push_back(AsJson(found));
   for (const Absent& kind : absent) none[kind.kind] = kind.reason;
   if (files.empty()) {
-    for (const target::Target& target : target::AllTargets())
+    for (const target::Target& target : Targets())
       targets.push_back({{"target", target.name}, {"verdict", Verdict(target, all)}});
   } else if (int code = ShowBundle(files[0], all, &targets); code != kExitOk) {
     return code;
@@ -192,7 +201,7 @@ int Devices(const std::vector<std::string>& words, Session&) {
   for (const Found& found : all) PrintDevice(found);
   if (!files.empty()) return ShowBundle(files[0], all, nullptr);
   Print("\ntargets:\n");
-  for (const target::Target& target : target::AllTargets()) {
+  for (const target::Target& target : Targets()) {
     Print("  %-18s %s\n", target.name.c_str(), Verdict(target, all).c_str());
   }
   return kExitOk;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -11,6 +12,7 @@
 #include "command_line.h"
 #include "commands.h"
 #include "compare_code.h"
+#include "formula_names.h"
 #include "json_output.h"
 #include "print.h"
 #include "support/exit_code.h"
@@ -27,6 +29,8 @@ struct Difference {
   std::string first, second;  ///< empty: the bundle does not have it
   std::string targets;        ///< code that both have: on which targets it differs
   std::string text;           ///< of such code: a unified difference
+  /// Formulas that stand in `first` and `second`, in their order.
+  std::vector<std::string> first_formulas = {}, second_formulas = {};
 };
 
 /// `interface,sizes`.
@@ -56,17 +60,19 @@ void CompareFacts(const Facts& left, const Facts& right, const std::set<FactGrou
   bool rest = false, named = false;
   for (const std::string& title : titles) {
     auto first = left.find(title), second = right.find(title);
-    std::string a = first == left.end() ? "" : first->second.text;
-    std::string b = second == right.end() ? "" : second->second.text;
-    FactGroup group = first == left.end() ? second->second.group : first->second.group;
-    if (a == b) continue;
+    const Fact none{FactGroup::Other, ""};
+    const Fact& a = first == left.end() ? none : first->second;
+    const Fact& b = second == right.end() ? none : second->second;
+    FactGroup group = first == left.end() ? b.group : a.group;
+    if (a.text == b.text) continue;
     if (title == kRestOfMetadata) {
       rest = true;
       continue;
     }
     bool apart = group == FactGroup::Places || group == FactGroup::Producer;
     named = named || !apart;
-    if (wanted.count(group) != 0) differences->push_back({group, title, a, b, {}, {}});
+    if (wanted.count(group) != 0)
+      differences->push_back({group, title, a.text, b.text, {}, {}, a.formulas, b.formulas});
   }
   // The whole says something only where no part of it does.
   if (!rest || named || wanted.count(FactGroup::Other) == 0) return;
@@ -134,41 +140,91 @@ std::string Change(std::optional<uint64_t> before, std::optional<uint64_t> after
 }
 
 /// Tables for a pull request: figures before and after of every function that changed in one, then the rest.
-void PrintMarkdown(const std::vector<Difference>& differences, const Statistics& before,
-                   const Statistics& after) {
-  std::set<std::string> titles;
-  for (const auto& [title, figures] : before) titles.insert(title);
-  for (const auto& [title, figures] : after) titles.insert(title);
-  std::string rows;
-  const CodeFigures none;
-  for (const std::string& title : titles) {
-    auto first = before.find(title), second = after.find(title);
-    const CodeFigures& a = first == before.end() ? none : first->second;
-    const CodeFigures& b = second == after.end() ? none : second->second;
-    if (a == b) continue;
-    std::string row = a.row == b.row ? Cell(a.row) : Cell(a.row) + " to " + Cell(b.row);
-    rows += "| " + Cell(title) + " | " + row + " | " + Change(a.stacks, b.stacks) + " | " +
-            Change(a.instructions, b.instructions) + " | " + Change(a.registers, b.registers) + " | " +
-            Change(a.bytes, b.bytes) + " |\n";
+/// A formula that several cells have is written once, below them.
+class MarkdownPrinter {
+ public:
+  MarkdownPrinter(const std::vector<Difference>& differences, const Statistics& before,
+                  const Statistics& after)
+      : differences_(differences), before_(before), after_(after) {}
+
+  void Print() {
+    Collect();
+    if (differences_.empty() && changed_.empty()) return tool::Print("No difference.\n");
+    for (const auto& [title, figures] : changed_) {
+      for (const RowStack& stack : figures.first.row) names_.Count(stack.formula);
+      for (const RowStack& stack : figures.second.row) names_.Count(stack.formula);
+    }
+    for (const Difference& one : differences_) {
+      for (const std::string& formula : one.first_formulas) names_.Count(formula);
+      for (const std::string& formula : one.second_formulas) names_.Count(formula);
+    }
+    PrintFunctions();
+    PrintRest();
+    PrintNamed();
   }
-  if (differences.empty() && rows.empty()) {
-    Print("No difference.\n");
-    return;
+
+ private:
+  /// The figures of functions that are not the same before and after.
+  void Collect() {
+    for (const auto& [title, figures] : before_) changed_[title].first = figures;
+    for (const auto& [title, figures] : after_) changed_[title].second = figures;
+    std::erase_if(changed_, [](const auto& entry) { return entry.second.first == entry.second.second; });
   }
-  if (!rows.empty()) {
-    Print(
+
+  /// "2 f32 x e1, i1 bits x n"
+  std::string RowCell(const CodeFigures& figures) {
+    std::string text;
+    for (size_t at = 0; at < figures.row.size();) {
+      size_t next = at + 1;
+      while (next < figures.row.size() && figures.row[next] == figures.row[at]) ++next;
+      text += (text.empty() ? "" : ", ") + (next > at + 1 ? std::to_string(next - at) + " " : "") +
+              figures.row[at].element + " x " + names_.Text(figures.row[at].formula);
+      at = next;
+    }
+    return Cell(text);
+  }
+
+  void PrintFunctions() {
+    if (changed_.empty()) return;
+    tool::Print(
         "| function | row of the heap | stacks | instructions | registers | bytes of code |\n"
-        "|---|---|---|---|---|---|\n%s\n",
-        rows.c_str());
+        "|---|---|---|---|---|---|\n");
+    for (const auto& [title, figures] : changed_) {
+      const auto& [a, b] = figures;
+      std::string row = a.row == b.row ? RowCell(a) : RowCell(a) + " to " + RowCell(b);
+      tool::Print("| %s | %s | %s | %s | %s | %s |\n", Cell(title).c_str(), row.c_str(),
+                  Change(a.stacks, b.stacks).c_str(), Change(a.instructions, b.instructions).c_str(),
+                  Change(a.registers, b.registers).c_str(), Change(a.bytes, b.bytes).c_str());
+    }
+    tool::Print("\n");
   }
-  if (differences.empty()) return;
-  Print("| what | before | after |\n|---|---|---|\n");
-  for (const Difference& one : differences) {
-    bool code = !one.targets.empty();
-    Print("| %s | %s | %s |\n", Cell(one.subject).c_str(), code ? "code" : Cell(one.first).c_str(),
-          code ? Cell("other code on " + one.targets).c_str() : Cell(one.second).c_str());
+
+  void PrintRest() {
+    if (differences_.empty()) return;
+    tool::Print("| what | before | after |\n|---|---|---|\n");
+    for (const Difference& one : differences_) {
+      bool code = !one.targets.empty();
+      std::string first = code ? "code" : Cell(names_.Named(one.first, one.first_formulas));
+      std::string second =
+          code ? Cell("other code on " + one.targets) : Cell(names_.Named(one.second, one.second_formulas));
+      tool::Print("| %s | %s | %s |\n", Cell(one.subject).c_str(), first.c_str(), second.c_str());
+    }
   }
-}
+
+  void PrintNamed() {
+    if (names_.named().empty()) return;
+    tool::Print("\n| name | formula |\n|---|---|\n");
+    size_t number = 0;
+    for (const std::string& formula : names_.named())
+      tool::Print("| e%zu | %s |\n", ++number, Cell(formula).c_str());
+  }
+
+  const std::vector<Difference>& differences_;
+  const Statistics& before_;
+  const Statistics& after_;
+  std::map<std::string, std::pair<CodeFigures, CodeFigures>> changed_;
+  FormulaNames names_;
+};
 
 }  // namespace
 
@@ -230,7 +286,7 @@ int Diff(const std::vector<std::string>& words, Session&) {
     Statistics before, after;
     if (int code = StatisticsOf(first, &before); code != kExitOk) return code;
     if (int code = StatisticsOf(second, &after); code != kExitOk) return code;
-    PrintMarkdown(differences, before, after);
+    MarkdownPrinter(differences, before, after).Print();
   } else {
     PrintText(differences);
   }

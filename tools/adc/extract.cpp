@@ -25,7 +25,7 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {{"META", "meta", ".json"}, {"OBJ_", "obj", ".o"},       {"SHLB", "image", ".so"},
                            {"PTX_", "ptx", ".ptx"},   {"HSAC", "hsaco", ".hsaco"}, {"SPV_", "spirv", ".spv"},
-                           {"MSL_", "msl", ".metal"}};
+                           {"MSL_", "msl", ".metal"}, {"PRNT", "prints", ".json"}};
 
 const Kind* KindOf(std::string_view four) {
   for (const Kind& kind : kKinds) {
@@ -96,7 +96,8 @@ int WriteSections(const BundleFile& file, const Wanted& wanted, Json* list) {
     std::string target = TargetOf(file, section);
     if (kind == nullptr || (!wanted.kind.empty() && wanted.kind != four)) continue;
     if (!wanted.target.empty() && wanted.target != target) continue;
-    std::string name = target.empty() ? "metadata" : FileWord(target);
+    std::string name = FileWord(target);
+    if (target.empty()) name = section.kind == artifact::section::kPrints ? "prints" : "metadata";
     int code = WriteSection(file, wanted, number, name + kind->extension, list);
     if (code != kExitOk) return code;
     ++written;
@@ -124,7 +125,7 @@ int Extract(const std::vector<std::string>& words, Session&) {
                    "Writes the payloads of a bundle to files, named after their targets.");
   std::vector<std::string> kinds;
   for (const Kind& kind : kKinds) kinds.emplace_back(kind.word);
-  line.OneOf("--kind", "KIND", "meta, obj, image, ptx, hsaco, spirv, msl; default: all", kinds,
+  line.OneOf("--kind", "KIND", "meta, obj, image, ptx, hsaco, spirv, msl, prints; default: all", kinds,
              [&wanted](size_t at) { wanted.kind = kKinds[at].four; });
   line.Text("--target", "TARGET", "the code for TARGET alone", &wanted.target);
   line.Flag("--static",

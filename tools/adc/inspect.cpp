@@ -105,7 +105,9 @@ void PrintTask(const Metadata& metadata, const KernelMeta& kernel, uint32_t numb
       std::string gate;
       bool in_row = stack.storage == artifact::Storage::kRow;
       if (in_row && stack.group < plan.groups.size()) gate = Printable(plan.groups[stack.group].gate.view());
-      Print("      stack %u: %s x %s, %s, %s%s%s, pushed at %s\n", stack.id, ElementText(stack).c_str(),
+      std::string value = ValueText(stack);
+      Print("      stack %u%s: %s x %s, %s, %s%s%s, pushed at %s\n", stack.id,
+            value.empty() ? "" : (" of " + value).c_str(), ElementText(stack).c_str(),
             stack.capacity == artifact::kNoNode ? "?" : formulas.Text(stack.capacity).c_str(),
             WhereText(kernel, stack).c_str(),
             stack.addressing == artifact::Addressing::kIndexed ? "indexed" : "counted",

@@ -194,7 +194,7 @@ std::string ParameterDifference(const ir::Module& module, const ir::Function& fu
       return "'" + name + "' has type " + param->TypeText(bundle) + " in the bundle, and another one there";
     ++more;
   }
-  for (const Param& param : kernel.params) more -= param.IsGiven() && !param.IsSaved();
+  for (const Param& param : kernel.params) more -= param.IsGiven() && !param.IsSaved() && !param.takes_prints;
   return more == 0 ? "" : "the bundle's has parameters that it has not";
 }
 
@@ -218,7 +218,10 @@ int CompileForInterpreter(const std::string& path, const OpenOptions& options, s
   ApplyDerivations(options, &compile);
   ApplySource(options, &compile);
   compile.deterministic = options.deterministic;
-  compile.targets = {target::HostTarget()};
+  // Of the bundle its description is read, whatever the target.
+  std::string target = target::HostTarget();
+  if (!WritesCodeFor(*target::FindTarget(target))) target = "vulkan:1.2";
+  compile.targets = {std::move(target)};
   compile.optimisation = 0;
   compile.silenced.push_back("W0601");
   driver::Product product;
@@ -289,7 +292,8 @@ int InterpretSource(const std::string& path, const OpenOptions& options, const K
   }
   const interp::RunResult& result = search.run;
   if (how.quiet && (!result.Ok() || result.status.code != 0)) return kExitRunTime;
-  if (!how.quiet) PrintLines(result.printed);
+  if (!how.quiet && how.aside) PrintAside("%s", result.printed.c_str());
+  if (!how.quiet && !how.aside) PrintLines(result.printed);
   // An assertion may have failed for the NaN: both are said.
   bool finds = how.find != Sought::Nothing && result.Ok();
   int found = finds ? ReportNan(search, how.find, kernel, parsed.sources) : int{kExitOk};

@@ -175,15 +175,19 @@ int Machine::Launch(const Kernel& kernel, std::map<std::string, ArgValue>& value
   adrt_status status = RunPlan(plan.get(), nullptr, &error);
   bool left =
       options.may_leave && (status == ADRT_ERROR_INDEX_OUT_OF_BOUNDS || status == ADRT_ERROR_WRITE_PROMISE);
-  if (status != ADRT_OK && !left)
+  if (status != ADRT_OK && !left) {
+    if (options.ran && arguments_.Read(kernel, values) == kExitOk) options.ran();
     return ReportFailure("kernel '" + std::string(kernel.report.name) + "'", status, error);
+  }
   if (report != nullptr) {
     *report = {Sized<adrt_plan_report>(), left, {}};
     adrt_plan_info(plan.get(), &report->plan, nullptr);
     DescribeRows(plan.get(), report);
   }
   if (int code = records ? record.Close() : kExitOk; code != kExitOk) return code;
-  return arguments_.Read(kernel, values);
+  int code = arguments_.Read(kernel, values);
+  if (code == kExitOk && options.ran) options.ran();
+  return code;
 }
 
 int Machine::Finish(int code) const {
@@ -275,6 +279,10 @@ bool FillCompanions(const Kernel& kernel, std::map<std::string, ArgValue>* value
   std::string missing;
   for (const Param& param : kernel.params) {
     if (!param.IsGiven() || values->contains(param.name)) continue;
+    if (param.takes_prints) {
+      values->emplace(param.name, ZeroValue(param, {0}));  // nothing is recorded
+      continue;
+    }
     // What a kernel saves begins as zeros. A gradient only reads it.
     if (param.IsSaved() && param.report.access != ADRT_ACCESS_READ) continue;
     bool companion = param.report.primal < kernel.params.size();

@@ -1,6 +1,7 @@
 #pragma once
 // A kernel with memory for all of its arguments, launched as often as wanted.
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@ struct LaunchOptions {
   /// An access out of range, or a promise that is broken, is no failure: LaunchReport::left says that there
   /// was one.
   bool may_leave = false;
+  /// Called when a kernel has run, with what it wrote in the values, and before a failure is told.
+  std::function<void()> ran = {};
 };
 
 /// What a launch took.
@@ -88,8 +91,8 @@ void FillShapes(const Kernel& kernel, const std::map<std::string, std::vector<in
                 std::map<std::string, ArgValue>* values);
 
 /// Zeroed memory for companions that have no value yet, in the shape of their primal: the adjoint of a scalar
-/// is a buffer of rank 0; and for what the kernel saves for its gradient, where arguments say how much. False
-/// after an error was printed: a plain parameter without a value.
+/// is a buffer of rank 0; and for what the kernel saves for its gradient, where arguments say how much. What
+/// it prints has no space. False after an error was printed: a plain parameter without a value.
 bool FillCompanions(const Kernel& kernel, std::map<std::string, ArgValue>* values);
 
 }  // namespace adc::tool

@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "compile_source.h"
+#include "driver/options.h"
 #include "support/exit_code.h"
 
 namespace adc::tool {
@@ -128,6 +130,12 @@ void SizeRequest::AddTo(CommandLine& line) {
              "whose place ends so (194:5). Default: rows for all, which is what a launch takes that does\n"
              "not count. May be given several times, the last that fits counts",
              [this](std::string_view text) { return TakePass(text, &passes); });
+  line.Value(
+      "--checkpoint", "N|auto",
+      "of a source: loops of gradients keep checkpoints, as for adc. With auto a budget says how many\n"
+      "iterations lie between them",
+      [this](std::string_view word) { return TakeCheckpoint(word, &checkpoint); });
+  line.WantsSource("--checkpoint", "a bundle has what it was compiled with: adc --checkpoint=WHAT kernel.ir");
   source.AddTo(line);
 }
 
@@ -143,6 +151,14 @@ bool LaunchSizes::IsConstant() const {
   for (uint32_t task = 0; task < total_.task_count; ++task)
     constant = constant && Stacks(task).stacks.empty();
   return constant;
+}
+
+uint64_t LaunchSizes::ArgumentBytes() const {
+  uint64_t largest = 0;
+  for (uint32_t task = 0; task < total_.task_count; ++task)
+    largest = std::max<uint64_t>(largest, Task(task).heap_bytes);
+  uint64_t known = total_.scratch_bytes + largest;
+  return total_.heap_bytes > known ? total_.heap_bytes - known : 0;
 }
 
 adrt_task_report LaunchSizes::Task(uint32_t task) const {
@@ -273,6 +289,11 @@ int LaunchSizes::Plan(uint32_t target, std::vector<bool>* used_passes, artifact:
 int AllSizes::Plan(const Bundle& bundle, const SizeRequest& request) {
   if (request.kernel.empty()) {
     kernels_ = AllKernels(bundle.get());
+    // What counts for another kernel's launch is launched with it, and what it counts it is told there.
+    std::erase_if(kernels_, [](const Kernel& kernel) {
+      std::string_view role = kernel.report.role;
+      return role == "size" || role == "bounds";
+    });
   } else {
     Kernel kernel;
     if (int code = FindKernel(bundle.get(), request.kernel, &kernel); code != kExitOk) return code;

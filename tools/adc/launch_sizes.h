@@ -33,8 +33,9 @@ struct SizeRequest {
   uint64_t budget = 0;
   std::vector<PassShare> passes;
   SourceOptions source;
+  uint32_t checkpoint = 0;  ///< of a source: as driver::CompileOptions has it
 
-  /// --kernel, --shape, --arg, --threads, --budget, --pass, -I, -D.
+  /// --kernel, --shape, --arg, --threads, --budget, --pass, --checkpoint, -I, -D.
   void AddTo(CommandLine& line);
 };
 
@@ -59,6 +60,8 @@ class LaunchSizes {
 
   const Kernel& kernel() const { return kernel_; }
   const artifact::KernelMeta& meta() const { return meta_; }
+  /// Shapes and numbers of the command line; what is missing there is empty or 0.
+  const std::vector<adrt_arg>& arguments() const { return arguments_; }
   const adrt_target_info& target() const { return target_; }
   /// Options that the sizes depend on and nobody gave, "--shape x=N": the reports count their values as 0.
   const std::vector<std::string>& missing() const { return missing_; }
@@ -68,6 +71,9 @@ class LaunchSizes {
   /// any arguments.
   bool IsKnown() const { return missing_.empty() || IsConstant(); }
   const adrt_plan_report& total() const { return total_; }
+  /// What a heap holds beside scratch and the rows of its largest task: on some devices the launch's
+  /// arguments.
+  uint64_t ArgumentBytes() const;
   bool IsCpu() const { return std::string_view(target_.kind) == "cpu"; }
   adrt_task_report Task(uint32_t task) const;
   /// Whether the launch may do so without a budget, which depends on the device's cache.

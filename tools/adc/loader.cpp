@@ -6,6 +6,7 @@
 #include "command_line.h"
 #include "compile_source.h"
 #include "keys/keys.h"
+#include "prints.h"
 #include "support/exit_code.h"
 #include "support/input_kind.h"
 #include "support/nearest.h"
@@ -51,6 +52,9 @@ const Param* Kernel::Find(std::string_view name) const {
   return nullptr;
 }
 
+namespace {
+
+/// Reads what the loader says of a kernel.
 Kernel Describe(const adrt_bundle* bundle, const adrt_kernel* handle) {
   Kernel kernel;
   kernel.handle = handle;
@@ -70,14 +74,28 @@ Kernel Describe(const adrt_bundle* bundle, const adrt_kernel* handle) {
   return kernel;
 }
 
+/// A buffer that is none of records gets what the command line says.
+void TakePrints(std::shared_ptr<const KernelPrints> prints, Kernel* kernel) {
+  for (Param& param : kernel->params) {
+    param.takes_prints = param.name == prints->buffer && param.IsBuffer() && param.report.rank == 1 &&
+                         param.report.type == ADRT_TYPE_U32 && param.Components() == 1;
+    if (param.takes_prints) kernel->prints = prints;
+  }
+}
+
+}  // namespace
+
 std::vector<Kernel> AllKernels(const adrt_bundle* bundle) {
   std::vector<Kernel> kernels;
   auto report = Sized<adrt_bundle_report>();
   adrt_bundle_info(bundle, &report, nullptr);
+  auto prints = PrintsOf(bundle);
   for (uint32_t index = 0; index < report.kernel_count; ++index) {
     const adrt_kernel* handle = nullptr;
-    if (adrt_bundle_kernel(bundle, index, &handle, nullptr) == ADRT_OK)
-      kernels.push_back(Describe(bundle, handle));
+    if (adrt_bundle_kernel(bundle, index, &handle, nullptr) != ADRT_OK) continue;
+    kernels.push_back(Describe(bundle, handle));
+    if (auto own = prints.find(kernels.back().report.name); own != prints.end())
+      TakePrints(own->second, &kernels.back());
   }
   return kernels;
 }

@@ -10,6 +10,10 @@
 #include <utility>
 #include <vector>
 
+namespace adc::driver {
+struct Product;
+}
+
 namespace adc::tool {
 
 /// Owns a handle of the loader.
@@ -60,6 +64,7 @@ struct Param {
   uint64_t layout_bytes = 0;   ///< of a layout parameter
   /// Of a buffer of floats: words of its last axis that hold integers (integer_words.h), as far as known.
   std::vector<uint32_t> integer_words = {};
+  bool takes_prints = false;  ///< the kernel records in it what it prints
   bool IsFloat() const { return report.type >= ADRT_TYPE_F16; }
   bool IsBuffer() const { return report.kind == ADRT_PARAM_BUFFER; }
   bool IsLayout() const { return report.kind == ADRT_PARAM_LAYOUT; }
@@ -71,15 +76,17 @@ struct Param {
   std::string TypeText(const adrt_bundle* bundle) const;
 };
 
+struct KernelPrints;
+
 struct Kernel {
   const adrt_kernel* handle = nullptr;
   adrt_kernel_report report;
   std::vector<Param> params;
+  std::shared_ptr<const KernelPrints> prints = {};  ///< what it prints; null: nothing
   const Param* Find(std::string_view name) const;
 };
 
-/// Reads what the loader says of a kernel.
-Kernel Describe(const adrt_bundle* bundle, const adrt_kernel* handle);
+/// What the loader, and the section of prints, say of kernels.
 std::vector<Kernel> AllKernels(const adrt_bundle* bundle);
 
 /// What lets code of bundles run: --trust, or a signature by a key of --key. Code that this process has
@@ -132,8 +139,12 @@ struct OpenOptions : SourceOptions {
   bool deterministic = false;
   bool keep_going = false;  ///< for .ir files: leave out targets that cannot express a kernel
   bool bounds_record = false;
-  /// For .ir files: what `--dump=adstack` shows goes here; null: nowhere.
-  std::string* plans = nullptr;
+  bool prints = false;      ///< for source files: kernels record what they print
+  uint32_t checkpoint = 0;  ///< for source files: as driver::CompileOptions has it
+  /// For source files: what messages and places call a file whose name begins so.
+  std::vector<std::pair<std::string, std::string>> prefix_map = {};
+  /// For source files: gets all that the compiler says of them but the bytes; null: nothing.
+  driver::Product* product = nullptr;
 };
 /// --check-bounds, which is the default of commands that run what they compile, and --no-check-bounds.
 struct BoundsOption {

@@ -48,7 +48,7 @@ int Lsp(const std::vector<std::string>& words, Session&) {
   // Everything up to the plans of gradients, for one target.
   options.emit = driver::Emit::Ir;
   options.targets = {"cpu"};
-  options.want_plans = true;
+  options.want_provisions = true;
   options.error_limit = 100;
   CommandLine line(
       "adc lsp",

@@ -1,11 +1,12 @@
 #include "lsp_channel.h"
 
-#include <poll.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
 #include <charconv>
+
+#include "support/files.h"
 
 namespace adc::tool {
 
@@ -31,9 +32,7 @@ bool LspChannel::Fill() {
 }
 
 bool LspChannel::IsReady() const {
-  if (!buffer_.empty()) return true;
-  pollfd one = {input_, POLLIN, 0};
-  return poll(&one, 1, 0) > 0;
+  return !buffer_.empty() || IsReadable(input_);
 }
 
 bool LspChannel::FindHeader(bool refused) {

@@ -29,6 +29,9 @@ bool Document::Analyse(const std::function<bool()>& cancelled) {
   messages_.clear();
   product_ = {};
   places_ = {};
+  // A shader without marks is meant for other tools.
+  analysed_ = IsShader() && text_.find("// adc:") == std::string::npos;
+  if (analysed_) return true;
   driver::MemoryRequest request;
   request.texts.push_back({path_, text_});
   request.imports_are_files = true;
@@ -162,6 +165,27 @@ std::optional<Hover> Document::HoverAt(Position position) {
   std::optional<ir::Op> op = ir::OpFromSpelling(spelling);
   if (!op) return std::nullopt;
   return Hover{range, Code(spelling) + "\n\n" + std::string(ir::InfoOf(*op).doc)};
+}
+
+std::optional<Hover> Document::HoverOfLine(Position position) const {
+  const diag::SourceFile* file = OwnFile();
+  if (file == nullptr) return std::nullopt;
+  std::string text;
+  for (const auto& [gradient, record] : product_.provisions) {
+    std::vector<std::string> names;
+    for (const autodiff::ProvisionNote& note : autodiff::NotesOf(record)) {
+      bool here = product_.sources.FileOf(note.place) == file &&
+                  product_.sources.Locate(note.place).line == position.line + 1;
+      if (!here || std::ranges::find(names, note.name) != names.end()) continue;
+      names.push_back(note.name);
+      for (const std::string& line : autodiff::DescribeValue(record, note.name, note.place, product_.sources))
+        text.append(text.empty() ? "" : "\n\n")
+            .append("`@" + gradient + "`, " + (note.name.empty() ? "a value" : "`" + note.name + "`") + ": " +
+                    line);
+    }
+  }
+  if (text.empty()) return std::nullopt;
+  return Hover{{{position.line, 0}, {position.line + 1, 0}}, text};
 }
 
 std::optional<FilePlace> Document::DefinitionOf(Position position) {

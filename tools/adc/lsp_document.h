@@ -11,6 +11,7 @@
 #include "lsp_text.h"
 #include "parse/lexer.h"
 #include "parse/places.h"
+#include "support/input_kind.h"
 
 namespace adc::tool {
 
@@ -57,6 +58,8 @@ class Document {
       : path_(std::move(path)), options_(std::move(options)) {}
 
   void SetText(std::string text);
+  /// Whether it is a shader: the server knows its messages and what gradients do about its lines.
+  bool IsShader() const { return adc::IsShader(InputKindOf(path_)); }
   const std::string& Text() const { return text_; }
 
   /// Compiles the text up to the plans of its gradients, unless that is done. False where `cancelled`, which
@@ -67,6 +70,8 @@ class Document {
 
   // These are of a text that is analysed.
   std::optional<Hover> HoverAt(Position position);
+  /// What gradients do about the values that the line makes.
+  std::optional<Hover> HoverOfLine(Position position) const;
   std::optional<FilePlace> DefinitionOf(Position position);
   /// What may stand behind a '%', an '@', or else, in alphabetical order.
   std::vector<CompletionItem> Completions(Position position);

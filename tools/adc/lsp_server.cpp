@@ -186,6 +186,7 @@ void LanguageServer::AnswerRequest(const Json& id, const std::string& method, co
     return Fail(id, kInvalidParameters, "a position has a line and a character, from 0");
   failure_.clear();
   if (known->wants_position) open->document.Analyse({});
+  if (open->document.IsShader() && known->answer != &LanguageServer::HoverOf) return succeed(nullptr);
   Json result = (this->*known->answer)(parameters, *open);
   if (failure_.empty()) return succeed(std::move(result));
   Fail(id, kRequestFailed, failure_);
@@ -198,7 +199,8 @@ void LanguageServer::Note(const std::string& method, const Json& parameters) {
   if (!uri) return;
   if (method == "textDocument/didOpen") {
     std::optional<std::string> text = TextOf(parameters, {"textDocument", "text"});
-    if (!text || InputKindOf(PathOf(*uri)) != InputKind::Text) return;
+    InputKind kind = InputKindOf(PathOf(*uri));
+    if (!text || (kind != InputKind::Text && kind != InputKind::Glsl && kind != InputKind::Hlsl)) return;
     Open& open =
         documents_.insert_or_assign(*uri, Open{*uri, Document(PathOf(*uri), options_)}).first->second;
     open.document.SetText(*text);
@@ -256,7 +258,9 @@ Json LanguageServer::Formatting(const Json&, Open& open) {
 }
 
 Json LanguageServer::HoverOf(const Json& parameters, Open& open) {
-  std::optional<Hover> hover = open.document.HoverAt(*PositionOf(parameters));
+  Position at = *PositionOf(parameters);
+  std::optional<Hover> hover =
+      open.document.IsShader() ? open.document.HoverOfLine(at) : open.document.HoverAt(at);
   if (!hover) return nullptr;
   return {{"contents", {{"kind", "markdown"}, {"value", hover->text}}}, {"range", JsonOf(hover->range)}};
 }

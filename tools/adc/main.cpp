@@ -11,6 +11,7 @@
 #include "support/crash.h"
 #include "support/exit_code.h"
 #include "support/nearest.h"
+#include "support/terminal.h"
 
 namespace {
 
@@ -56,6 +57,7 @@ int Dispatch(const std::vector<std::string>& arguments, adc::tool::Session& sess
 
 int main(int count, char** words) {
   adc::InstallCrashHandler();
+  adc::UseBytesAsTheyAre();
   return adc::tool::EndOutput(
       adc::tool::Session(Dispatch).Run(std::vector<std::string>(words + 1, words + count)));
 }

@@ -137,6 +137,11 @@ class Merger {
     meta.required = true;
     meta.bytes = {reinterpret_cast<const uint8_t*>(json.data()), json.size()};
     std::vector<artifact::SectionInput> sections = {meta};
+    std::string prints = Json{{"kernels", prints_}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+    artifact::SectionInput printing;
+    printing.kind = artifact::section::kPrints;
+    printing.bytes = {reinterpret_cast<const uint8_t*>(prints.data()), prints.size()};
+    if (!prints_.empty()) sections.push_back(printing);
     for (const Taken& one : taken_) {
       sections.push_back(one.input);
       sections.back().bytes = one.bytes;
@@ -334,6 +339,10 @@ class Merger {
         dropped_signatures_ = true;
         continue;
       }
+      if (section.kind == artifact::section::kPrints) {
+        if (int code = TakePrints(path, file, number); code != kExitOk) return code;
+        continue;
+      }
       if (section.target == artifact::kNoTarget) {
         PrintError("'" + path + "' has a section " + SectionTitle(file, section) +
                        " that belongs to no target, so that it cannot be merged",
@@ -352,11 +361,36 @@ class Merger {
     return kExitOk;
   }
 
+  // What each kernel prints; a kernel of both must print the same.
+  int TakePrints(const std::string& path, const BundleFile& file, uint32_t section) {
+    std::vector<uint8_t> bytes;
+    if (int code = ReadSectionBytes(file, section, &bytes); code != kExitOk) return code;
+    Json text = Json::parse(bytes, nullptr, false);
+    auto kernels = text.is_object() ? text.find("kernels") : text.end();
+    if (kernels == text.end() || !kernels->is_array()) {
+      PrintError("'" + path + "' has a section PRNT that is no list of what kernels print");
+      return kExitBadBundle;
+    }
+    for (Json& kernel : *kernels) {
+      if (!kernel.is_object()) continue;
+      auto same = std::find_if(prints_.begin(), prints_.end(), [&](const Json& here) {
+        return here.value("kernel", Json()) == kernel.value("kernel", Json());
+      });
+      if (same == prints_.end()) {
+        prints_.push_back(std::move(kernel));
+      } else if (*same != kernel) {
+        return Conflict(path, "print different things in a kernel of both", kTogether);
+      }
+    }
+    return kExitOk;
+  }
+
   std::vector<BundleFile> files_;
   std::string first_;
   Metadata whole_;
   Kernels kernels_;  ///< the text of each of its kernels, with plans of all targets
   std::vector<Taken> taken_;
+  std::vector<Json> prints_;  ///< of each kernel that prints, as the section has it
   bool dropped_signatures_ = false;
 };
 

@@ -1,11 +1,7 @@
 // `adc new`: a folder with a kernel, a program that runs it and its gradient, and the build of both.
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <cctype>
-#include <cerrno>
-#include <cstring>
+#include <filesystem>
 #include <string>
 
 #include "command_line.h"
@@ -66,15 +62,18 @@ int New(const std::vector<std::string>& words, Session&) {
   if (std::optional<int> code = line.Parse(words)) return *code;
   std::string folder = folders[0];
   while (folder.size() > 1 && folder.ends_with('/')) folder.pop_back();
-  std::string name = folder.substr(folder.rfind('/') + 1);
+  std::string name = std::filesystem::path(folder).filename().string();
   if (!IsName(name)) {
     PrintError("'" + name + "' cannot be the name of a kernel",
                "name the folder by letters, digits and '_', not beginning with a digit");
     return kExitUsage;
   }
-  if (mkdir(folder.c_str(), 0777) != 0) {
-    PrintError("cannot make the folder '" + folder + "': " + std::strerror(errno),
-               errno == EEXIST ? "nothing of it was changed; give another name" : "");
+  std::error_code failure;
+  if (!std::filesystem::create_directory(folder, failure)) {
+    if (!failure) failure = std::make_error_code(std::errc::file_exists);
+    bool there = failure == std::errc::file_exists;
+    PrintError("cannot make the folder '" + folder + "': " + failure.message(),
+               there ? "nothing of it was changed; give another name" : "");
     return kExitFailed;
   }
   std::string source = name + (cpp ? ".cpp" : ".ir");
@@ -86,8 +85,8 @@ int New(const std::vector<std::string>& words, Session&) {
     FileStatus written = WriteWhole(folder + "/" + file, Filled(text, name, source));
     if (written) continue;
     PrintError(written.Failure().text);
-    for (const auto& [made, unused] : files) unlink((folder + "/" + made).c_str());
-    rmdir(folder.c_str());
+    for (const auto& [made, unused] : files) std::filesystem::remove(folder + "/" + made, failure);
+    std::filesystem::remove(folder, failure);
     return kExitFailed;
   }
   Print("%s: %s, main.c, CMakeLists.txt, README.md\n", folder.c_str(), source.c_str());

@@ -12,6 +12,7 @@
 #include "json_output.h"
 #include "launch.h"
 #include "print.h"
+#include "prints.h"
 #include "support/exit_code.h"
 #include "support/input_kind.h"
 #include "support/output_places.h"
@@ -102,6 +103,48 @@ int OpenForInterpreter(const std::string& path, const OpenOptions& options, Bund
   return status == ADRT_OK ? int{kExitOk} : ReportFailure("'" + path + "'", status, error);
 }
 
+/// What the kernel of a launch prints.
+class PrintLog {
+ public:
+  /// Space for it, where no argument gives another one.
+  PrintLog(const Kernel& kernel, uint64_t bytes, bool aside, std::map<std::string, ArgValue>* values)
+      : prints_(kernel.prints.get()), aside_(aside), values_(values) {
+    if (prints_ == nullptr) return;
+    auto words = static_cast<int64_t>(std::max<uint64_t>(bytes / sizeof(uint32_t), 1));
+    if (bytes != 0)
+      values->emplace(prints_->buffer,
+                      ZeroValue(*kernel.Find(prints_->buffer),
+                                {static_cast<int64_t>(adrt_prints_bytes(0) / sizeof(uint32_t)) + words}));
+  }
+
+  /// Before a launch.
+  void Clear() {
+    auto value = prints_ == nullptr ? values_->end() : values_->find(prints_->buffer);
+    if (value != values_->end()) std::fill(value->second.bytes.begin(), value->second.bytes.end(), 0);
+  }
+
+  /// After it.
+  void Show() const {
+    if (prints_ == nullptr) return;
+    PrintedLines lines = LinesOf(*prints_, values_->at(prints_->buffer).bytes);
+    if (aside_) {
+      PrintAside("%s", lines.text.c_str());
+    } else {
+      PrintLines(lines.text);
+      std::fflush(stdout);  // in front of what is said of the launch
+    }
+    if (lines.seen.shown == lines.seen.all) return;
+    PrintAside("adc: %llu of %llu prints shown: there is no space for more; give it with --print-bytes=N\n",
+               static_cast<unsigned long long>(lines.seen.shown),
+               static_cast<unsigned long long>(lines.seen.all));
+  }
+
+ private:
+  const KernelPrints* prints_;
+  bool aside_;
+  std::map<std::string, ArgValue>* values_;
+};
+
 }  // namespace
 
 int Run(const std::vector<std::string>& words, Session& session) {
@@ -111,14 +154,14 @@ int Run(const std::vector<std::string>& words, Session& session) {
   LaunchOptions launch;
   OpenOptions open;
   DeviceChoice device;
-  uint64_t repeat = 1;
+  uint64_t repeat = 1, print_bytes = 1 << 20;
   bool time = false, interpret = false, find_nan = false, find_infinity = false;
   CommandLine line(
       "adc run [options] bundle.adcb|kernel.ir",
-      "Runs a kernel on a device of this machine through the loader. Values of parameters that the kernel "
-      "writes\n"
-      "are printed, or written where --out names a file. Adjoints and tangents that are not given\n"
-      "begin as zeros. Code of a bundle runs with all\n"
+      "Runs a kernel on a device of this machine through the loader, and prints what its `print` says. "
+      "Values\n"
+      "of parameters that the kernel writes are printed, or written where --out names a file. Adjoints and\n"
+      "tangents that are not given begin as zeros. Code of a bundle runs with all\n"
       "rights of this account, and so only with --trust or --key; what an .ir file says is compiled here.\n"
       "With ADRT_TRACE=heap in the environment, each launch logs its memory to standard error.");
   line.Section("What to run");
@@ -150,7 +193,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
   line.Flag(
       "--interpret",
       "for an .ir file: run the kernel in the reference interpreter, as it is written (a derived one as\n"
-      "it was derived): every access is checked, and `print` prints",
+      "it was derived): every access is checked",
       &interpret);
   line.WantsSource("--interpret", "a bundle holds compiled code, which runs without it");
   line.Flag("--find-nan",
@@ -160,6 +203,10 @@ int Run(const std::vector<std::string>& words, Session& session) {
   line.Flag("--find-inf", "as --find-nan, for infinities too", &find_infinity);
   for (const char* name : {"--find-nan", "--find-inf"})
     line.WantsSource(name, "a bundle holds compiled code, in which operations have no names");
+  line.Number(
+      "--print-bytes", "BYTES",
+      "space for what the kernel prints; default 1 MiB, 0: leave `print` out. More than fits is counted",
+      &print_bytes, uint64_t{1} << 32);
   line.Flag("--time", "print wall time, workers and heap bytes to standard error", &time);
   open.SourceOptions::AddTo(line);
   bool json = false;
@@ -180,7 +227,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
       "adc run --trust relax.adcb --kernel relax.grad --arg x=@x.npy --arg n=64 --arg loss.adj=1 --out "
       "x.adj=@g.npy",
       "writes the gradient");
-  line.Example("adc run debug.ir --interpret --arg x=random[4]", "prints what the kernel prints");
+  line.Example("adc run debug.ir --arg x=random[4]", "prints what the kernel prints");
   line.Example(
       "adc run relax.ir --find-nan --kernel relax.grad --arg x=random[4] --arg n=64 --arg loss.adj=1",
       "says that no adjoint is NaN, or where the first one comes from");
@@ -188,6 +235,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (int code = bounds.Take(&open); code != kExitOk) return code;
   InterpretOptions how;
+  how.aside = json;
   how.find = find_infinity ? Sought::Infinities : find_nan ? Sought::Nan : Sought::Nothing;
   std::string interpreting = find_infinity ? "--find-inf" : find_nan ? "--find-nan" : "--interpret";
   bool finds = how.find != Sought::Nothing;
@@ -220,6 +268,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
   Kernel kernel;
   open.derive_for = kernel_name;
   open.bounds_record = !launch.bounds_record.empty();
+  open.prints = print_bytes != 0;
   if (int code = interpret ? OpenForInterpreter(files[0], open, &bundle)
                            : machine.OpenBundle(files[0], open, &bundle);
       code != kExitOk) {
@@ -248,6 +297,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
     }
   }
   if (int code = CheckOutputs(files[0], out_paths, launch.bounds_record); code != kExitOk) return code;
+  PrintLog log(kernel, print_bytes, json, &values);
   if (!FillCompanions(kernel, &values)) return kExitUsage;
 
   if (int code = interpret ? int{kExitOk} : machine.Load(bundle); code != kExitOk) return code;
@@ -255,7 +305,9 @@ int Run(const std::vector<std::string>& words, Session& session) {
     if (int code = InterpretSource(files[0], open, kernel, values, how); code != kExitOk) return code;
   }
   LaunchReport report;
+  if (kernel.prints != nullptr) launch.ran = [&log] { log.Show(); };
   for (uint64_t turn = 0; turn < repeat && !interpret; ++turn) {
+    log.Clear();
     auto begin = std::chrono::steady_clock::now();
     if (int code = machine.Launch(kernel, values, launch, &report); code != kExitOk) return code;
     std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begin;
@@ -272,7 +324,7 @@ int Run(const std::vector<std::string>& words, Session& session) {
     auto path = out_paths.find(param.name);
     if (path != out_paths.end()) {
       if (int code = WriteValue(path->second, param, value->second); code != kExitOk) return code;
-    } else if (!param.IsScalar() && param.report.access != ADRT_ACCESS_READ) {
+    } else if (!param.IsScalar() && !param.takes_prints && param.report.access != ADRT_ACCESS_READ) {
       if (json) {
         list.push_back(AsJson(bundle.get(), param, value->second));
       } else {

@@ -1,13 +1,8 @@
 // `adc sign`: makes keys, and signs the content of bundles with them.
 
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstdio>
 #include <cstring>
+#include <filesystem>
 
 #include "bundle_file.h"
 #include "command_line.h"
@@ -28,20 +23,8 @@ int NoLibrary() {
   return kExitUnsupported;
 }
 
-/// A new file that its owner alone may read. An earlier one of the name is never replaced: it may be the only
-/// copy of a key.
-int WriteSecret(const std::string& path, const std::string& text) {
-  int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-  bool good = file >= 0 && write(file, text.data(), text.size()) == static_cast<ssize_t>(text.size()) &&
-              fsync(file) == 0;
-  int error = errno;
-  if (file >= 0) {
-    close(file);
-    if (!good) unlink(path.c_str());
-  }
-  if (good) return kExitOk;
-  PrintError("cannot write '" + path + "': " + std::strerror(error),
-             error == EEXIST ? "an existing key is never replaced: choose another name" : "");
+int Tell(const FileFailure& failure) {
+  PrintError(failure.text, failure.help);
   return kExitFailed;
 }
 
@@ -50,16 +33,17 @@ int MakeKey(const std::string& path) {
   keys::PublicKey key;
   if (!keys::Make(&seed, &key)) return NoLibrary();
   std::string public_path = path + ".pub";
-  if (access(public_path.c_str(), F_OK) == 0) {
+  std::error_code ignored;
+  if (std::filesystem::exists(public_path, ignored)) {
     PrintError("cannot write '" + public_path + "': it is there",
                "an existing key is never replaced: choose another name");
     return kExitFailed;
   }
-  if (int code = WriteSecret(path, keys::SecretText(seed)); code != kExitOk) return code;
+  if (FileStatus written = WriteSecret(path, keys::SecretText(seed)); !written)
+    return Tell(written.Failure());
   if (FileStatus written = WriteWhole(public_path, keys::PublicText(key)); !written) {
-    unlink(path.c_str());
-    PrintError(written.Failure().text, written.Failure().help);
-    return kExitFailed;
+    std::filesystem::remove(path, ignored);
+    return Tell(written.Failure());
   }
   Print("%s: secret key, keep it to yourself\n%s: public key %s\n", path.c_str(), public_path.c_str(),
         keys::Hex(key).c_str());

@@ -9,12 +9,19 @@
 #include "driver/targets.h"
 #include "json_output.h"
 #include "launch_sizes.h"
+#include "launch_sizes_json.h"
 #include "print.h"
 #include "support/exit_code.h"
 
 namespace adc::tool {
 
 namespace {
+
+/// "%a: ": of which value the elements are, where it has a name.
+std::string HoldsText(const artifact::StackMeta& stack) {
+  std::string value = ValueText(stack);
+  return value.empty() ? value : value + ": ";
+}
 
 void PrintStacks(const LaunchSizes& sizes, uint32_t task, const adrt_task_report& report) {
   bool can_count = !sizes.meta().tasks[task].size_kernel.empty();
@@ -28,38 +35,29 @@ void PrintStacks(const LaunchSizes& sizes, uint32_t task, const adrt_task_report
     }
     adrt_stack_report stack = sizes.Stack(task, index);
     const char* bits = stack.bits != 0 ? " bits" : "";
+    std::string holds = HoldsText(stacks.stacks[index]);
     std::string formula = formulas.Text(stacks.stacks[index].capacity);
     if (stack.known == 0 && stacks.stacks[index].storage == artifact::Storage::kSaved) {
-      Print("      %s x ? %s: %s  (%s)\n", adrt_type_name(stack.type),
+      Print("      %s%s x ? %s: %s  (%s)\n", holds.c_str(), adrt_type_name(stack.type),
             WhereText(sizes.meta(), stacks.stacks[index]).c_str(),
             can_count ? "code that counts says it" : "the launch says it", Printable(stack.place).c_str());
     } else if (stack.known == 0) {
-      Print("      %s%s x ?, no expression gives its capacity: the launch %s  (%s)\n",
+      Print("      %s%s%s x ?, no expression gives its capacity: the launch %s  (%s)\n", holds.c_str(),
             adrt_type_name(stack.type), bits, can_count ? "runs code that counts it" : "needs a cap",
             Printable(stack.place).c_str());
     } else if (stack.in_row == 0) {
-      Print("      %s%s x %s = %llu %s  (%s)\n", adrt_type_name(stack.type), bits, formula.c_str(),
-            static_cast<unsigned long long>(stack.capacity),
+      Print("      %s%s%s x %s = %llu %s  (%s)\n", holds.c_str(), adrt_type_name(stack.type), bits,
+            formula.c_str(), static_cast<unsigned long long>(stack.capacity),
             WhereText(sizes.meta(), stacks.stacks[index]).c_str(), Printable(stack.place).c_str());
     } else {
       const artifact::StackMeta& meta = stacks.stacks[index];
       std::string copy =
           IsCopy(meta) ? ", a copy of %" + Printable(sizes.meta().params[meta.param].name.view()) : "";
-      Print("      %s%s x %s = %s bytes a row%s%s  (%s)\n", adrt_type_name(stack.type), bits, formula.c_str(),
-            report.resolved || stack.bytes > 0 ? Grouped(stack.bytes).c_str() : "?",
+      Print("      %s%s%s x %s = %s bytes a row%s%s  (%s)\n", holds.c_str(), adrt_type_name(stack.type), bits,
+            formula.c_str(), report.resolved || stack.bytes > 0 ? Grouped(stack.bytes).c_str() : "?",
             stack.gate[0] != 0 ? ", gated" : "", copy.c_str(), Printable(stack.place).c_str());
     }
   }
-}
-
-/// What a heap holds beside scratch and the rows of its largest task: on some devices the launch's arguments.
-uint64_t ArgumentBytes(const LaunchSizes& sizes) {
-  const adrt_plan_report& total = sizes.total();
-  uint64_t largest = 0;
-  for (uint32_t task = 0; task < total.task_count; ++task)
-    largest = std::max(largest, sizes.Task(task).heap_bytes);
-  uint64_t known = total.scratch_bytes + largest;
-  return total.heap_bytes > known ? total.heap_bytes - known : 0;
 }
 
 /// The formulas alone, where nobody gave what their values depend on.
@@ -77,8 +75,8 @@ void PrintFormulas(const LaunchSizes& sizes) {
         continue;
       }
       std::string capacity = stack.capacity == artifact::kNoNode ? "?" : formulas.Text(stack.capacity);
-      Print("      %s x %s, %s  (%s)\n", ElementText(stack).c_str(), capacity.c_str(),
-            WhereText(sizes.meta(), stack).c_str(), Printable(stack.place.view()).c_str());
+      Print("      %s%s x %s, %s  (%s)\n", HoldsText(stack).c_str(), ElementText(stack).c_str(),
+            capacity.c_str(), WhereText(sizes.meta(), stack).c_str(), Printable(stack.place.view()).c_str());
     }
   }
 }
@@ -86,7 +84,7 @@ void PrintFormulas(const LaunchSizes& sizes) {
 void PrintText(const LaunchSizes& sizes) {
   if (!sizes.missing().empty()) return PrintFormulas(sizes);
   const adrt_plan_report& total = sizes.total();
-  uint64_t arguments = ArgumentBytes(sizes);
+  uint64_t arguments = sizes.ArgumentBytes();
   Print("@%s on %s: heap %s bytes%s, scratch %s of them%s, %u %s\n", sizes.kernel().report.name,
         sizes.target().name, Grouped(total.heap_bytes).c_str(),
         total.resolved ? "" : " and what depends on buffer contents (class S2)",
@@ -120,66 +118,6 @@ void PrintText(const LaunchSizes& sizes) {
   }
 }
 
-/// A figure of a launch; null where it depends on what nobody gave.
-Json Figure(bool known, uint64_t number) {
-  return known ? Json(number) : Json(nullptr);
-}
-
-Json ToJson(const adrt_group_report& group, bool known) {
-  Json object = {{"gate", group.gate},
-                 {"rows", Figure(known, group.rows)},
-                 {"row_bytes", Figure(known, group.row_bytes)}};
-  if (group.counted != 0) object["pass"] = Figure(known, group.iterations);
-  return object;
-}
-
-Json ToJson(const adrt_stack_report& stack, bool known) {
-  return {{"type", adrt_type_name(stack.type)},
-          {"bits", stack.bits},
-          {"in_row", stack.in_row},
-          {"known", stack.known},
-          {"capacity", Figure(known, stack.capacity)},
-          {"formula", std::string(stack.formula)},
-          {"place", stack.place}};
-}
-
-Json TaskToJson(const LaunchSizes& sizes, uint32_t number) {
-  bool given = sizes.missing().empty(), known = sizes.IsKnown();
-  adrt_task_report report = sizes.Task(number);
-  Json groups = Json::array(), stacks = Json::array();
-  for (uint32_t index = 0; index < report.group_count; ++index)
-    groups.push_back(ToJson(sizes.Group(number, index), given));
-  for (uint32_t index = 0; index < report.stack_count; ++index)
-    stacks.push_back(ToJson(sizes.Stack(number, index), given));
-  Json task = {{"iterations", Figure(given, report.iterations)},
-               {"resolved", report.resolved},
-               {"counted_axes", report.counted_axes},
-               {"rows", Figure(given, report.rows)},
-               {"row_bytes", Figure(known, report.row_bytes)},
-               {"heap_bytes", Figure(known, report.heap_bytes)},
-               {"segment", Figure(given, report.segment)},
-               {"place", report.place},
-               {"groups", std::move(groups)},
-               {"stacks", std::move(stacks)}};
-  return task;
-}
-
-Json ToJson(const LaunchSizes& sizes) {
-  bool known = sizes.IsKnown();
-  const adrt_plan_report& total = sizes.total();
-  Json tasks = Json::array();
-  for (uint32_t number = 0; number < total.task_count; ++number) tasks.push_back(TaskToJson(sizes, number));
-  return {{"kernel", sizes.kernel().report.name},
-          {"target", sizes.target().name},
-          {"missing", sizes.missing()},
-          {"heap_bytes", Figure(known, total.heap_bytes)},
-          {"scratch_bytes", Figure(known, total.scratch_bytes)},
-          {"argument_bytes", Figure(known, ArgumentBytes(sizes))},
-          {"resolved", total.resolved},
-          {"threads", total.workers},
-          {"tasks", std::move(tasks)}};
-}
-
 }  // namespace
 
 int Size(const std::vector<std::string>& words, Session&) {
@@ -206,6 +144,7 @@ int Size(const std::vector<std::string>& words, Session&) {
   options.targets = driver::DefaultTargets();
   options.keep_going = true;
   options.SourceOptions::operator=(request.source);
+  options.checkpoint = request.checkpoint;
   Bundle bundle;
   if (int code = OpenBundle(files[0], options, &bundle); code != kExitOk) return code;
   AllSizes sizes;
@@ -213,7 +152,7 @@ int Size(const std::vector<std::string>& words, Session&) {
   Json listed = Json::array();
   for (const LaunchSizes& launch : sizes.launches()) {
     if (json) {
-      listed.push_back(ToJson(launch));
+      listed.push_back(LaunchSizesJson(launch));
     } else {
       PrintText(launch);
     }

@@ -27,7 +27,7 @@ void PrintTable(const Statistics& statistics) {
     Print("%-*s %12s %9s %10s %6s  %s\n", static_cast<int>(width), title.c_str(),
           OrDash(figures.instructions).c_str(), OrDash(figures.registers).c_str(),
           OrDash(figures.bytes).c_str(), Grouped(figures.stacks).c_str(),
-          figures.row.empty() ? "-" : figures.row.c_str());
+          figures.row.empty() ? "-" : RowText(figures).c_str());
   }
 }
 
@@ -44,7 +44,7 @@ Json AsJson(const Statistics& statistics) {
     entry["registers"] = OrNull(figures.registers);
     entry["bytes"] = OrNull(figures.bytes);
     entry["stacks"] = figures.stacks;
-    entry["row"] = figures.row;
+    entry["row"] = RowText(figures);
     list.push_back(entry);
   }
   return list;

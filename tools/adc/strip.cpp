@@ -8,6 +8,7 @@
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
+#include "debug_parts.h"
 #include "json_output.h"
 #include "print.h"
 #include "support/exit_code.h"
@@ -18,16 +19,21 @@ namespace adc::tool {
 namespace {
 
 struct Removed {
-  std::string title;  ///< "SIGN"
+  std::string title;  ///< "SIGN", "debug information of PTX_ cuda:sm_80"
   uint64_t bytes;
 };
 
-/// What goes, as the bundle holds it.
-std::vector<Removed> RemovedOf(const BundleFile& file) {
+/// What goes: sections as the bundle holds them, and what makes code shorter in `again`, not compressed.
+std::vector<Removed> RemovedOf(const BundleFile& file, const artifact::BundleIndex& again) {
   std::vector<Removed> removed;
   for (const artifact::Section& section : file.index.sections) {
-    if (artifact::IsStrippable(section.kind))
+    const artifact::Section* left = again.Find(section.kind, section.target);
+    if (left == nullptr) {
       removed.push_back({SectionTitle(file, section), section.stored_size});
+    } else if (left->raw_hash != section.raw_hash) {
+      removed.push_back(
+          {"debug information of " + SectionTitle(file, section), section.raw_size - left->raw_size});
+    }
   }
   return removed;
 }
@@ -93,8 +99,10 @@ int Strip(const std::vector<std::string>& words, Session&) {
     artifact::Vector<uint8_t> written;
     artifact::Error error;
     artifact::BundleIndex again;
-    if (!artifact::WithoutStrippable(file.bytes, file.index, &written, &error) ||
-        !artifact::ReadIndex({written.data(), written.size()}, {}, nullptr, &again, &error)) {
+    artifact::Metadata metadata;
+    if (!artifact::WithoutStrippable(file.bytes, file.index, TakeDebugOut, &written, &error) ||
+        !artifact::ReadBundle({written.data(), written.size()}, artifact::Limits(),
+                              static_cast<const artifact::Allocator*>(nullptr), &again, &metadata, &error)) {
       PrintError("'" + path + "': " + std::string(error.message()));
       return kExitBadBundle;
     }
@@ -103,7 +111,7 @@ int Strip(const std::vector<std::string>& words, Session&) {
       PrintError(done.Failure().text, done.Failure().help);
       return kExitFailed;
     }
-    std::vector<Removed> removed = RemovedOf(file);
+    std::vector<Removed> removed = RemovedOf(file, again);
     bool same_id = std::memcmp(again.content_id, file.index.content_id, sizeof again.content_id) == 0;
     if (json) {
       list.push_back(AsJson(path, removed, same_id, file.bytes.size(), written.size()));

@@ -9,6 +9,7 @@
 
 #include "autodiff/partials.h"
 #include "diag/errors.h"
+#include "diag/examples.h"
 #include "driver/pipeline.h"
 #include "grammars.h"
 #include "ir/op.h"
@@ -266,11 +267,21 @@ std::string Errors() {
       "Every message of `adc` carries the id of its kind, `[E0107]`; the ids stay what they are. `E` marks "
       "errors, `W` "
       "warnings.\n"
-      "This page is generated from `lib/diag/errors/` by `scripts/gen-docs`.\n";
+      "An example is a short input that gives the message, with the commands. A line `// right: TEXT` says "
+      "what\n"
+      "stands in place of the line above it where the input is right; several such lines take the place of "
+      "one.\n"
+      "Where a command below the message prints nothing, it is the right one. `adc explain E0107` prints the "
+      "same.\n\n"
+      "This page is generated from `lib/diag/errors/` by `scripts/gen-docs`, and each example is run by a "
+      "test.\n";
   for (uint32_t position = 0; position < diag::ErrorCount(); ++position) {
     const diag::ErrorInfo& info = diag::InfoAt(position);
-    out += "\n## " + std::string(info.id) + ": " + std::string(info.title) + "\n\n" +
-           std::string(info.explanation) + "\n";
+    out += "\n<a id=\"" + std::string(info.id) + "\"></a>\n\n## " + std::string(info.id) + ": " +
+           std::string(info.title) + "\n\n" + std::string(info.explanation) + "\n\n";
+    diag::Example example = diag::ExampleOf(info.id);
+    out += example.text.empty() ? "No example: " + std::string(example.missing) + ".\n"
+                                : "```\n" + std::string(example.text) + "```\n";
   }
   return out;
 }

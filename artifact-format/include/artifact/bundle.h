@@ -14,7 +14,7 @@
 namespace adc::artifact {
 
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 12;
+inline constexpr uint16_t kFormatMinor = 15;
 inline constexpr uint64_t kHeaderSize = 128;
 inline constexpr uint64_t kEntrySize = 64;
 inline constexpr uint64_t kSectionAlignment = 64;
@@ -37,6 +37,7 @@ inline constexpr uint32_t kObject = FourCC("OBJ_");  ///< relocatable object, fo
 inline constexpr uint32_t kImage = FourCC("SHLB");   ///< position-independent shared image
 inline constexpr uint32_t kSpirv = FourCC("SPV_");
 inline constexpr uint32_t kMsl = FourCC("MSL_");
+inline constexpr uint32_t kPrints = FourCC("PRNT");     ///< what kernels print, as JSON
 inline constexpr uint32_t kSourceMap = FourCC("SRCM");  ///< optional, strippable
 inline constexpr uint32_t kDebugInfo = FourCC("DBGI");  ///< optional, strippable
 inline constexpr uint32_t kSignature = FourCC("SIGN");  ///< optional, last

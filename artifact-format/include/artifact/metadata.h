@@ -129,6 +129,7 @@ struct StackMeta {
   bool counted = false;
   bool loose = false;  ///< `capacity` is a bound that launches may stay well below
   String place;        ///< source place "file:line:column" of the push
+  String value;        ///< name of what is pushed, as the source has it, without %; empty: it has none
   Addressing addressing = Addressing::kIndexed;
   Storage storage = Storage::kRow;
   /// Of storage kSaved: the buffer; of kRow: the buffer that it is a copy of, if it is one; of kPromise: that
@@ -179,6 +180,9 @@ struct EntryMeta {
       0;  ///< threads of a block; CPU: iterations that go together; 0: the launcher's choice
   uint32_t shared_bytes = 0;  ///< memory shared by a block of threads
   bool team = false;          ///< the threads of a block run an iteration together
+  /// In the second form that `team_turns` says: the most iterations that a block may run together, one in
+  /// each lane of its waves, which share the turns; 0: one iteration alone.
+  uint32_t team_lanes = 0;
   /// The code has a second form, in which they do, for launches of few iterations (artifact/gpu_abi.h): how
   /// many turns they share, an expression of arguments and shapes. kNoNode where it has none.
   NodeId team_turns = kNoNode;

@@ -130,6 +130,7 @@ syn keyword adcKeyword continue_if
 syn keyword adcKeyword do
 syn keyword adcKeyword either
 syn keyword adcKeyword else
+syn keyword adcKeyword exit
 syn keyword adcKeyword for
 syn keyword adcKeyword func
 syn keyword adcKeyword if
@@ -145,6 +146,7 @@ syn keyword adcKeyword parallel
 syn keyword adcKeyword plain
 syn keyword adcKeyword return
 syn keyword adcKeyword reversed
+syn keyword adcKeyword scope
 syn keyword adcKeyword serial
 syn keyword adcKeyword shared
 syn keyword adcKeyword step

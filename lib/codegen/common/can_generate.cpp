@@ -57,10 +57,10 @@ class Checker {
     }
     if (diag::Status status = CheckAtomic(inst); !status) return status;
     WarnOfSum(inst);
-    if (data.op == Op::Print && !target_.prints) {
+    if (data.op == Op::Print) {
       warnings_.push_back({diag::Severity::Warning, diag::W0601, data.span,
                            "'print' is left out of code for " + std::string(target_.name)});
-      warnings_.back().help = "the interpreter prints: adc run --interpret FILE.ir";
+      warnings_.back().help = "--prints compiles it, and 'adc run' prints what it records";
     }
     for (ir::Block region : data.regions) {
       if (!region.Valid()) continue;

@@ -42,10 +42,12 @@ struct KernelToEmit {
 
 struct CodeConfig {
   target::Target target;
+  /// SPIR-V, by SPIRV-Tools: the time that takes grows with the square of a task's size.
+  bool validate = true;
   uint32_t optimise = 2;                   ///< 0 to 3
   uint64_t largest_function = UINT64_MAX;  ///< CPU: operations of a task that stays one function
   FloatMode float_mode = FloatMode::Contract;
-  bool debug_lines = false;                      ///< line tables that name the .ir files
+  bool debug_lines = false;                      ///< line tables that name the files of the source
   const diag::SourceManager* sources = nullptr;  ///< needed for debug_lines
   std::string directory = ".";  ///< written into the line tables as the folder of compilation
   std::string producer = "adc";
@@ -125,6 +127,8 @@ struct EntryCode {
   /// Loops of `kernel`, as the back end was given it, whose turns the threads of a block share where a launch
   /// has them run iterations together; empty where the code has no such form.
   std::vector<ir::Inst> spread;
+  uint32_t team_lanes =
+      0;  ///< so many iterations a block may run together (wave_teams.h); 0: not in this way
   const ir::Function* kernel = nullptr;
   std::vector<Binding> bindings;
   SumCopies copies;

@@ -49,6 +49,10 @@ void FindApart(const ir::Function& kernel, ir::Block block, std::vector<Inst>& l
 
 }  // namespace
 
+bool IsEachThreadsOwn(const ir::Function& kernel, Inst inst) {
+  return WorkOf(kernel, inst) == TeamWork::Each;
+}
+
 std::vector<Inst> SpreadLoopsOf(const ir::Function& kernel, Inst parallel) {
   std::vector<Inst> loops;
   if (MayBeInTeams(kernel[parallel])) FindApart(kernel, kernel[parallel].regions[0], loops);

@@ -31,6 +31,10 @@ inline bool MayBeInTeams(const ir::InstData& parallel) {
 /// The loops that are apart and stand in no other one, of a task that may be in teams; none of another task.
 std::vector<ir::Inst> SpreadLoopsOf(const ir::Function& kernel, ir::Inst parallel);
 
+/// Whether each thread of a team runs an instruction by itself, with memory of its own, and meets no other
+/// one.
+bool IsEachThreadsOwn(const ir::Function& kernel, ir::Inst inst);
+
 /// How a printer writes the work of a team.
 struct TeamPrinter {
   std::function<void(ir::Inst)> each;                       ///< one instruction, by every thread

@@ -48,19 +48,31 @@ void BodyEmitter::EmitBlock(ir::Block block) {
 
 void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
+  EmitWithPairs([&] {
+    if (plan_ != nullptr) {
+      for (PiecePlan::Run run : plan_->RunsOf(block, first, last)) {
+        EmitPiece(insts, run);
+        first = run.last;
+      }
+    }
+    if (team_ != 0) {
+      EmitInTeam(block, first, last);
+    } else {
+      for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
+    }
+  });
+}
+
+void BodyEmitter::EmitInsts(std::span<const ir::Inst> insts) {
+  EmitWithPairs([&] {
+    for (ir::Inst inst : insts) EmitInst(inst);
+  });
+}
+
+void BodyEmitter::EmitWithPairs(llvm::function_ref<void()> emit) {
   std::map<uint32_t, Value*> pairs;
   std::map<uint32_t, Value*>* around = std::exchange(pairs_, &pairs);
-  if (plan_ != nullptr) {
-    for (PiecePlan::Run run : plan_->RunsOf(block, first, last)) {
-      EmitPiece(insts, run);
-      first = run.last;
-    }
-  }
-  if (team_ != 0) {
-    EmitInTeam(block, first, last);
-  } else {
-    for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
-  }
+  emit();
   pairs_ = around;
   sums_->Flush();
 }
@@ -184,35 +196,6 @@ llvm::SmallVector<Value*> BodyEmitter::Yielded(ir::Block block) {
   return values;
 }
 
-/// Where all lanes may make the sums of its turns together, the loop has a form in which they do.
-void BodyEmitter::EmitFor(ir::Inst inst) {
-  Value* shared = alone_ ? nullptr : sums_->ShareTurns(inst);
-  if (shared == nullptr) return EmitLoop(inst);
-  llvm::BasicBlock *together = NewBlock("together"), *alone = NewBlock("alone"), *join = NewBlock("joined");
-  llvm::SmallVector<llvm::PHINode*> results;
-  auto join_from_here = [&] {
-    builder_.CreateBr(join);
-    for (uint32_t n = 0; n < kernel_[inst].result_count; ++n) {
-      Value* result = values_.Get(kernel_.Result(inst, n));
-      if (results.size() == n) results.push_back(llvm::PHINode::Create(result->getType(), 2, "", join));
-      results[n]->addIncoming(result, builder_.GetInsertBlock());
-    }
-  };
-  builder_.CreateCondBr(shared, together, alone);
-  builder_.SetInsertPoint(together);
-  sums_->BeginTurns(inst);
-  EmitLoop(inst);
-  sums_->EndTurns();
-  join_from_here();
-  builder_.SetInsertPoint(alone);
-  alone_ = true;
-  EmitLoop(inst);
-  alone_ = false;
-  join_from_here();
-  builder_.SetInsertPoint(join);
-  for (uint32_t n = 0; n < results.size(); ++n) values_.Bind(kernel_.Result(inst, n), results[n]);
-}
-
 void BodyEmitter::EmitLoop(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   ir::Block body = data.regions[0];
@@ -257,7 +240,7 @@ void BodyEmitter::EmitLoop(ir::Inst inst) {
   EmitBlock(body);
   llvm::SmallVector<Value*> yielded = Yielded(body);
   SetPlace(inst);
-  sums_->EndTurn(inst);
+  sums_->EndTurn(inst, 0, 1);
   Value* next = reversed ? builder_.CreateSub(counter, step_value, "", false, !may_overstep)
                          : builder_.CreateAdd(counter, step_value, "", false, !may_overstep);
   Value* more = may_overstep ? builder_.CreateICmpNE(counter, reversed ? low : last)
@@ -323,7 +306,7 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
   for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(kernel_.Result(inst, n), carried[n]);
 }
 
-void BodyEmitter::EmitIf(ir::Inst inst) {
+void BodyEmitter::EmitBranch(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   bool has_else = kernel_[data.regions[1]].insts.size() > 1 || data.result_count != 0;
   Value* condition = values_.Get(kernel_.Operand(inst, 0));

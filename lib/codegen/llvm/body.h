@@ -46,29 +46,61 @@ class BodyEmitter {
   void EmitBlock(ir::Block block);
   /// Emits the block of a parallel loop whose iteration `size` threads run together (raise/teams.h).
   void EmitTeam(ir::Block block, uint32_t size);
+  /// The same where each lane of the waves has an iteration (common/wave_teams.h); `has`: this lane's is one.
+  void EmitWaveTeam(ir::Block block, uint32_t size, llvm::Value* has);
   /// Memory of the block of threads that teams take.
   uint32_t SharedBytes() const { return shared_bytes_; }
 
  private:
   void EmitInst(ir::Inst inst);
+  /// Some of one block, in their order.
+  void EmitInsts(std::span<const ir::Inst> insts);
+  /// Instructions of which a sine and a cosine of one angle may be a pair. Their sums are made at the end.
+  void EmitWithPairs(llvm::function_ref<void()> emit);
   // Of a team (body_team.cpp).
   void EmitInTeam(ir::Block block, uint32_t first, uint32_t last);
   void EmitByFirst(std::span<const ir::Inst> writes);
   void EmitCommonArray(ir::Inst array);
   void EmitApart(ir::Inst inst);
+  void EmitShare(ir::Inst inst);
   void Meet();
   template <class Turn>
   llvm::SmallVector<llvm::Value*> EmitTurns(llvm::Value* low, llvm::Value* high,
                                             llvm::ArrayRef<llvm::Value*> zeros, Turn turn);
+  llvm::SmallVector<llvm::Value*> StartsOf(ir::Inst loop);
+  template <class Sum>
+  void BindSums(ir::Inst loop, llvm::ArrayRef<llvm::Value*> own, Sum sum);
   llvm::Value* SumOverTeam(ir::Scalar scalar, llvm::Value* mine);
+  llvm::Value* SumOverWaves(ir::Scalar scalar, llvm::Value* mine);
+  llvm::Value* TeamSum(ir::Scalar scalar, llvm::Value* number);
   llvm::Value* Shared(uint32_t bytes);
   void EmitPiece(const std::vector<ir::Inst>& insts, PiecePlan::Run run);
   void EmitPure(ir::Inst inst);
   void EmitFor(ir::Inst inst);
   void EmitLoop(ir::Inst inst);
+  // Where the lanes of a wave sum up together (body_turns.cpp).
+  template <class Together, class Alone>
+  void EmitForms(ir::Inst inst, llvm::Value* shared, Together emit_together, Alone emit_alone);
+  /// The turns of such a loop.
+  struct TurnRange {
+    ir::Inst loop;
+    llvm::Value* guard;        ///< of the lanes whose loop it is; null: of all
+    llvm::Value *low, *count;  ///< the lowest index and the number of turns, i64
+  };
+  void EmitBranchTogether(ir::Inst inst, llvm::Value* condition);
+  void EmitTogether(ir::Inst inst, llvm::Value* guard);
+  TurnRange RangeOf(ir::Inst inst, llvm::Value* guard);
+  llvm::SmallVector<llvm::Value*> EmitTurnsTogether(const TurnRange& turns,
+                                                    llvm::SmallVector<llvm::Value*> carried);
+  void EmitGuarded(std::span<const ir::Inst> insts, llvm::Value* guard);
+  llvm::SmallVector<llvm::Value*> EmitCopies(const TurnRange& turns, llvm::Value* first, llvm::Value* end,
+                                             uint32_t copies, const llvm::SmallVector<llvm::Value*>& starts);
+  void EmitTurn(const TurnRange& turns, llvm::Value* number, llvm::SmallVector<llvm::Value*>& carried);
+  void EmitGuardedTurn(const TurnRange& turns, ir::Block body);
   void UnrollTurns(llvm::BranchInst* latch, uint32_t turns);
   void EmitWhile(ir::Inst inst);
   void EmitIf(ir::Inst inst);
+  void EmitBranch(ir::Inst inst);
   void EmitCheck(ir::Inst inst);
   void EmitRow(ir::Inst inst);
   void EmitParameterComponent(ir::Inst inst);
@@ -96,7 +128,8 @@ class BodyEmitter {
   uint32_t team_ = 0;  ///< threads that run the iteration together, around loops that are apart; 0 elsewhere
   bool enters_met_ =
       false;  ///< the team has met where the block that comes next begins, and touched nothing since
-  llvm::Value* team_sums_ = nullptr;  ///< where the threads of a team leave sums
+  llvm::Value* has_iteration_ = nullptr;  ///< of a team of waves: whether this lane does
+  llvm::Value* team_sums_ = nullptr;      ///< where the threads of a team leave sums
   uint32_t shared_bytes_ = 0;
 };
 

@@ -19,6 +19,14 @@ void BodyEmitter::EmitTeam(ir::Block block, uint32_t size) {
   team_ = 0;
 }
 
+void BodyEmitter::EmitWaveTeam(ir::Block block, uint32_t size, Value* has) {
+  has_iteration_ = has;
+  sums_->AddWhere(has);
+  EmitTeam(block, size);
+  sums_->AddWhere(nullptr);
+  has_iteration_ = nullptr;
+}
+
 void BodyEmitter::Meet() {
   hooks_.Wave()->MeetBlock(builder_);
 }
@@ -34,9 +42,14 @@ void BodyEmitter::EmitInTeam(ir::Block block, uint32_t first, uint32_t last) {
 
 void BodyEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
   llvm::BasicBlock *one = NewBlock("one"), *all = NewBlock("all");
-  builder_.CreateCondBr(builder_.CreateICmpEQ(hooks_.InBlock(), builder_.getInt32(0)), one, all);
+  bool by_waves = has_iteration_ != nullptr;
+  Value* is_first =
+      builder_.CreateICmpEQ(by_waves ? hooks_.WaveInBlock() : hooks_.InBlock(), builder_.getInt32(0));
+  if (by_waves) is_first = builder_.CreateAnd(is_first, has_iteration_);
+  builder_.CreateCondBr(is_first, one, all);
   builder_.SetInsertPoint(one);
   for (ir::Inst inst : writes) EmitInst(inst);
+  sums_->Flush();
   builder_.CreateBr(all);
   builder_.SetInsertPoint(all);
 }
@@ -85,18 +98,34 @@ llvm::SmallVector<Value*> BodyEmitter::EmitTurns(Value* low, Value* high, llvm::
   return results;
 }
 
-void BodyEmitter::EmitApart(ir::Inst inst) {
-  const ir::InstData& data = kernel_[inst];
-  ir::Block body = data.regions[0];
+llvm::SmallVector<Value*> BodyEmitter::StartsOf(ir::Inst loop) {
   llvm::SmallVector<Value*> starts;
-  for (uint32_t n = 0; n < data.result_count; ++n) {
-    ir::Scalar scalar = kernel_.TypeOf(kernel_.Result(inst, n)).scalar;
+  for (uint32_t n = 0; n < kernel_[loop].result_count; ++n) {
+    ir::Scalar scalar = kernel_.TypeOf(kernel_.Result(loop, n)).scalar;
     starts.push_back(scalars_.Constant(scalar, StartOf(ir::Reduction::Add, scalar)));
   }
+  return starts;
+}
+
+/// The results of a loop, where each thread has summed up `own` and `sum` adds up those of the team.
+template <class Sum>
+void BodyEmitter::BindSums(ir::Inst loop, llvm::ArrayRef<Value*> own, Sum sum) {
+  SetPlace(loop);
+  for (uint32_t n = 0; n < own.size(); ++n) {
+    if (n != 0) Meet();  // the next one comes to the same memory
+    ir::Scalar scalar = kernel_.TypeOf(kernel_.Result(loop, n)).scalar;
+    Value *start = values_.Get(kernel_.Operand(loop, 3 + n)), *total = sum(scalar, own[n]);
+    values_.BindAnew(kernel_.Result(loop, n), scalars_.Emit(Op::Add, scalar, scalar, {start, total}));
+  }
+}
+
+void BodyEmitter::EmitApart(ir::Inst inst) {
+  if (has_iteration_ != nullptr) return EmitShare(inst);
+  ir::Block body = kernel_[inst].regions[0];
   uint32_t size = team_;
-  llvm::SmallVector<Value*> sums =
-      EmitTurns(values_.Index(kernel_.Operand(inst, 0)), values_.Index(kernel_.Operand(inst, 1)), starts,
-                [&](Value* turn, llvm::ArrayRef<llvm::PHINode*> carried) {
+  llvm::SmallVector<Value*> own =
+      EmitTurns(values_.Index(kernel_.Operand(inst, 0)), values_.Index(kernel_.Operand(inst, 1)),
+                StartsOf(inst), [&](Value* turn, llvm::ArrayRef<llvm::PHINode*> carried) {
                   team_ = 0;
                   values_.BindCounter(kernel_[body].params[0], turn);
                   for (size_t n = 0; n < carried.size(); ++n)
@@ -105,24 +134,59 @@ void BodyEmitter::EmitApart(ir::Inst inst) {
                   team_ = size;
                   return Yielded(body);
                 });
-  SetPlace(inst);
-  for (uint32_t n = 0; n < sums.size(); ++n) {
-    if (n != 0) Meet();  // the next one comes to the same memory
-    ir::Scalar scalar = kernel_.TypeOf(kernel_.Result(inst, n)).scalar;
-    Value* sum = SumOverTeam(scalar, sums[n]);
-    values_.Bind(kernel_.Result(inst, n),
-                 scalars_.Emit(Op::Add, scalar, scalar, {values_.Get(kernel_.Operand(inst, 3 + n)), sum}));
+  BindSums(inst, own, [&](ir::Scalar scalar, Value* mine) { return SumOverTeam(scalar, mine); });
+}
+
+/// The turns of this wave: those of all waves one after the other, and whole rounds of as many as it has
+/// lanes, since so many add to memory at once.
+void BodyEmitter::EmitShare(ir::Inst inst) {
+  TurnRange turns = RangeOf(inst, nullptr);
+  uint32_t lanes = hooks_.Wave()->Lanes(), round = lanes * hooks_.WavesOfBlock();
+  Value* rounds =
+      builder_.CreateUDiv(builder_.CreateAdd(turns.count, builder_.getInt64(round - 1), "", true, true),
+                          builder_.getInt64(round));
+  Value* share = builder_.CreateMul(rounds, builder_.getInt64(lanes), "", true, true);
+  Value* wave = builder_.CreateZExt(hooks_.WaveInBlock(), builder_.getInt64Ty());
+  auto least = [&](Value* a, Value* b) {
+    return builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, a, b);
+  };
+  Value* first = least(builder_.CreateMul(share, wave, "", true, true), turns.count);
+  turns.low = builder_.CreateAdd(turns.low, first, "", false, true);
+  turns.count = least(builder_.CreateSub(turns.count, first, "", true, true), share);
+  uint32_t size = std::exchange(team_, 0);
+  llvm::SmallVector<Value*> own = EmitTurnsTogether(turns, StartsOf(inst));
+  team_ = size;
+  BindSums(inst, own, [&](ir::Scalar scalar, Value* mine) { return SumOverWaves(scalar, mine); });
+}
+
+/// Where sum `number` of the team is.
+Value* BodyEmitter::TeamSum(ir::Scalar scalar, Value* number) {
+  constexpr uint32_t kMostBytes = 8;
+  if (team_sums_ == nullptr) team_sums_ = Shared(team_ * kMostBytes);
+  return builder_.CreateInBoundsGEP(scalars_.MemoryType(scalar), team_sums_, number);
+}
+
+/// What the same lane of each wave has.
+Value* BodyEmitter::SumOverWaves(ir::Scalar scalar, Value* mine) {
+  llvm::Align alignment(ir::ByteSize(scalar));
+  builder_.CreateAlignedStore(mine, TeamSum(scalar, hooks_.InBlock()), alignment);
+  Meet();
+  Value *lane = hooks_.Wave()->Lane(builder_), *total = nullptr;
+  for (uint32_t wave = 0; wave < hooks_.WavesOfBlock(); ++wave) {
+    Value* number =
+        builder_.CreateAdd(lane, builder_.getInt32(wave * hooks_.Wave()->Lanes()), "", true, true);
+    Value* other = builder_.CreateAlignedLoad(mine->getType(), TeamSum(scalar, number), alignment);
+    total = total == nullptr ? other : scalars_.Emit(Op::Add, scalar, scalar, {total, other});
   }
+  return total;
 }
 
 /// Halves the number of sums until there is one.
 Value* BodyEmitter::SumOverTeam(ir::Scalar scalar, Value* mine) {
   llvm::Type* type = scalars_.MemoryType(scalar);
   llvm::Align alignment(ir::ByteSize(scalar));
-  constexpr uint32_t kMostBytes = 8;
-  if (team_sums_ == nullptr) team_sums_ = Shared(team_ * kMostBytes);
-  Value *thread = hooks_.InBlock(), *array = team_sums_;
-  auto place = [&](Value* at) { return builder_.CreateInBoundsGEP(type, array, at); };
+  Value* thread = hooks_.InBlock();
+  auto place = [&](Value* at) { return TeamSum(scalar, at); };
   builder_.CreateAlignedStore(mine, place(thread), alignment);
   Meet();
   for (uint32_t left = team_; left > 1;) {
@@ -140,7 +204,7 @@ Value* BodyEmitter::SumOverTeam(ir::Scalar scalar, Value* mine) {
     left = half;
     Meet();
   }
-  return builder_.CreateAlignedLoad(type, array, alignment);
+  return builder_.CreateAlignedLoad(type, place(builder_.getInt32(0)), alignment);
 }
 
 llvm::Value* BodyEmitter::Shared(uint32_t bytes) {

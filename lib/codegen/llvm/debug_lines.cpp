@@ -40,7 +40,9 @@ llvm::DILocation* DebugLines::At(diag::SourceSpan place) {
   llvm::DIFile* file = FileOf(place);
   llvm::DIScope* scope = subprogram_;
   if (file != subprogram_->getFile()) scope = builder_.createLexicalBlockFile(subprogram_, file);
-  return llvm::DILocation::get(context, where.line, where.column, scope);
+  const diag::SourceFile* source = sources_.FileOf(place);
+  uint32_t column = source != nullptr && source->stands_in ? 0 : where.column;
+  return llvm::DILocation::get(context, where.line, column, scope);
 }
 
 }  // namespace adc::codegen

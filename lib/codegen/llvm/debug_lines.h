@@ -1,5 +1,5 @@
 #pragma once
-// DWARF line tables that name the .ir file: one subprogram per task, one line per instruction.
+// DWARF line tables that name the files of the source: one subprogram per task, one line per instruction.
 
 #include <memory>
 

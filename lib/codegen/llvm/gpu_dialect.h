@@ -19,9 +19,9 @@ class GpuDialect {
   virtual void MakeModule(llvm::Module&) const {}
   /// Makes `function` an entry point that is launched in blocks of `block_size` threads.
   virtual void MakeEntry(llvm::Function& function, uint32_t block_size) const = 0;
-  /// Most threads of the entry only look whether there is work for them: that many should look at once, even
-  /// if each gets fewer registers for its work.
-  virtual void RaiseOccupancy(llvm::Function&, uint32_t /*block_size*/) const {}
+  /// A multiprocessor should run so many threads of the entry at once, even if each gets fewer registers: 128
+  /// of them where there are 512.
+  virtual void RaiseOccupancy(llvm::Function&, uint32_t /*block_size*/, uint32_t /*threads*/) const {}
   /// Attributes that every function of the module needs, entry or not.
   virtual void MakeFunction(llvm::Function& function) const = 0;
   /// LLVM's name of the scope in which all threads of a launch see an atomic update; empty: the whole system.

@@ -16,6 +16,7 @@
 #include "analysis/tasks.h"
 #include "codegen/common/mangle.h"
 #include "codegen/common/team_steps.h"
+#include "codegen/common/wave_teams.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/gpu_digits.h"
@@ -55,8 +56,9 @@ class LoopEmitter {
   }
 
   void EmitParallel(const analysis::Task& task) {
-    if (MayBeInTeams(kernel_[task.parallel])) EmitInTeams(task);
     PrivateSums sums = SumsOf(kernel_, task.parallel);
+    if (MayBeInTeams(kernel_[task.parallel])) EmitInTeams(task, nullptr);
+    if (MayShareWaves(kernel_, task.parallel)) EmitInTeams(task, &sums);
     Value* limit =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, hooks_.Iterations(), hooks_.Threads());
     llvm::BasicBlock* some = NewBlock("some");
@@ -93,31 +95,57 @@ class LoopEmitter {
   }
 
  private:
-  /// The form of the task in which a block runs an iteration, for a launch with a block for each. Leaves the
-  /// builder where other launches go on.
-  void EmitInTeams(const analysis::Task& task) {
+  /// The form of the task in which a block runs an iteration, for a launch with a block for each; or, where
+  /// waves share the turns and sum up so, as many as a wave has lanes, for a launch with blocks for these.
+  /// Leaves the builder where other launches go on.
+  void EmitInTeams(const analysis::Task& task, const PrivateSums* sums_of_waves) {
+    bool by_waves = sums_of_waves != nullptr;
     llvm::BasicBlock *teams = NewBlock("teams"), *alone = NewBlock("alone"), *run = NewBlock("team"),
                      *done = NewBlock("team_done");
+    Value* in_block = builder_.getInt64(by_waves ? hooks_.Wave()->Lanes() : 1);
     Value* blocks = builder_.CreateUDiv(hooks_.Threads(), builder_.getInt64(team_));
-    builder_.CreateCondBr(builder_.CreateICmpUGE(blocks, hooks_.Iterations()), teams, alone);
+    Value* reached = builder_.CreateMul(blocks, in_block, "", true, true);
+    builder_.CreateCondBr(builder_.CreateICmpUGE(reached, hooks_.Iterations()), teams, alone);
     builder_.SetInsertPoint(teams);
-    Value* iteration = hooks_.BlockNumber();
-    builder_.CreateCondBr(builder_.CreateICmpULT(iteration, hooks_.Iterations()), run, done);
+    Value* first = builder_.CreateMul(hooks_.BlockNumber(), in_block, "", true, true);
+    builder_.CreateCondBr(builder_.CreateICmpULT(first, hooks_.Iterations()), run, done);
     builder_.SetInsertPoint(run);
     body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
     SetPlace(task.parallel);
     std::vector<Axis> axes = AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
-    if (axes.size() == 1) BindCounter(axes[0], iteration);
-    if (axes.size() > 1) BindCounters(axes, iteration);
-    body_.SetTellCounters([] {});
-    body_.memory().SetInLoop(true);
-    EmitIteration(task.parallel, iteration, true);
-    body_.memory().SetInLoop(false);
-    body_.SetTellCounters(nullptr);
+    if (by_waves) {
+      EmitLanesOfTeam(task.parallel, axes, first, *sums_of_waves);
+    } else {
+      EmitTeam(task.parallel, axes, first, nullptr);
+    }
     builder_.CreateBr(done);
     builder_.SetInsertPoint(done);
     builder_.CreateRetVoid();
     builder_.SetInsertPoint(alone);
+  }
+
+  /// Lanes without an iteration compute the last one too, and do nothing with what they have.
+  void EmitLanesOfTeam(ir::Inst loop, const std::vector<Axis>& axes, Value* first, const PrivateSums& sums) {
+    Value* lane = builder_.CreateZExt(hooks_.Wave()->Lane(builder_), builder_.getInt64Ty());
+    Value* iteration = builder_.CreateAdd(first, lane, "", true, true);
+    Value* has = builder_.CreateICmpULT(iteration, hooks_.Iterations());
+    Value* last = builder_.CreateSub(hooks_.Iterations(), builder_.getInt64(1), "", true, true);
+    body_.sums().Begin(sums);
+    EmitTeam(loop, axes, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, iteration, last), has);
+    body_.sums().End();
+  }
+
+  void EmitTeam(ir::Inst loop, const std::vector<Axis>& axes, Value* iteration, Value* has) {
+    if (axes.size() == 1) BindCounter(axes[0], iteration);
+    if (axes.size() > 1) BindCounters(axes, iteration);
+    body_.SetTellCounters([] {});
+    body_.memory().SetInLoop(true);
+    EmitIteration(loop, iteration, [&](ir::Block block) {
+      if (has != nullptr) return body_.EmitWaveTeam(block, team_, has);
+      body_.EmitTeam(block, team_);
+    });
+    body_.memory().SetInLoop(false);
+    body_.SetTellCounters(nullptr);
   }
 
   /// Goes to `done` where the bounds do not give the iterations that were launched, all threads alike, and
@@ -160,7 +188,10 @@ class LoopEmitter {
     for (size_t n = 0; n < axes.size() && !flat; ++n)
       BindCounter(axes[n], digits ? digits->Digit(n) : iteration);
     body_.SetTellCounters([&] { BindCounters(axes, iteration); });
-    EmitIteration(loop, iteration, IsInTeams(kernel_[loop]));
+    EmitIteration(loop, iteration, [&](ir::Block block) {
+      if (IsInTeams(kernel_[loop])) return body_.EmitTeam(block, team_);
+      body_.EmitBlock(block);
+    });
     body_.SetTellCounters(nullptr);
     Value* next = builder_.CreateAdd(iteration, hooks_.Threads(), "", true, true);
     iteration->addIncoming(next, builder_.GetInsertBlock());
@@ -175,7 +206,7 @@ class LoopEmitter {
   void EmitInFours(ir::Inst loop, const std::vector<Axis>& axes, bool flat, llvm::BasicBlock* exit) {
     auto emit = [&](Value* iteration) {
       if (!flat && !axes.empty()) BindCounter(axes[0], iteration);
-      EmitIteration(loop, iteration, false);
+      EmitIteration(loop, iteration, [&](ir::Block block) { body_.EmitBlock(block); });
     };
     auto later = [&](Value* iteration, uint64_t rounds) {
       Value* distance = builder_.CreateMul(hooks_.Threads(), builder_.getInt64(rounds), "", true, true);
@@ -220,15 +251,12 @@ class LoopEmitter {
     for (size_t n = 0; n < axes.size(); ++n) BindCounter(axes[n], here.Digit(n));
   }
 
-  /// The body, whose counters are bound.
-  void EmitIteration(ir::Inst loop, Value* iteration, bool is_team) {
+  /// The body, whose counters are bound, as `emit` writes a block.
+  template <class Emit>
+  void EmitIteration(ir::Inst loop, Value* iteration, Emit emit) {
     hooks_.SetIteration(iteration);
     body_.memory().SetIteration(loop, iteration);
-    if (is_team) {
-      body_.EmitTeam(kernel_[loop].regions[0], team_);
-    } else {
-      body_.EmitBlock(kernel_[loop].regions[0]);
-    }
+    emit(kernel_[loop].regions[0]);
     SetPlace(loop);
     hooks_.SetIteration(nullptr);
     body_.memory().SetIteration({}, nullptr);
@@ -296,6 +324,7 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
       uint32_t team = entry.team ? kernel[task.parallel].component : 0;
       entry.kernel = &kernel;
       if (!serial) entry.spread = SpreadLoopsOf(kernel, task.parallel);
+      if (!serial && MayShareWaves(kernel, task.parallel)) entry.team_lanes = dialect.Lanes();
       entry.block_size = serial ? config.target.wave : BlockSize(what, number, team, config.target);
       llvm::IRBuilder<> builder(output.getContext());
       AliasScopes aliases(output.getContext(), kernel, task.first, task.last);
@@ -312,8 +341,12 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
       if (serial) {
         emitter.EmitSerial(task);
       } else {
+        // Of a sparse loop most threads only look whether there is work for them. Of three forms of the code
+        // each would get the registers of the largest.
+        constexpr uint32_t kSparse = 512, kThreeForms = 1024;
         if ((kernel[task.parallel].flags & ir::kFlagSparse) != 0)
-          dialect.RaiseOccupancy(*hooks.Entry(), entry.block_size);
+          dialect.RaiseOccupancy(*hooks.Entry(), entry.block_size, kSparse);
+        if (entry.team_lanes != 0) dialect.RaiseOccupancy(*hooks.Entry(), entry.block_size, kThreeForms);
         emitter.EmitParallel(task);
         entry.shared_bytes = body.sums().SharedBytes() + body.SharedBytes();
       }

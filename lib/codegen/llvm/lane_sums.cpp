@@ -43,8 +43,11 @@ void LaneSums::AddGathered(ir::Inst inst, uint32_t) {
   Scalar scalar = kernel_.TypeOf(operand).scalar;
   Value* value = values_.Get(operand);
   if (kernel_[inst].op == Op::AtomicSub) value = scalars_.Emit(Op::Neg, scalar, scalar, {value});
+  if (adds_where_ != nullptr)
+    value = builder_.CreateSelect(adds_where_, value,
+                                  scalars_.Constant(scalar, codegen::StartOf(Reduction::Add, scalar)));
   if (!turns_.empty() && turns_.back().sums->Has(inst)) {
-    turns_.back().sums->Add(inst, TotalOverLanes(Reduction::Add, scalar, value, hooks_.Wave()->Lanes()));
+    turns_.back().sums->Add(inst, value);
     return;
   }
   uint32_t component = kernel_[inst].component == ir::kNoAttr ? 0 : kernel_[inst].component;
@@ -53,28 +56,57 @@ void LaneSums::AddGathered(ir::Inst inst, uint32_t) {
   pending_.push_back({inst, component, value});
 }
 
-Value* LaneSums::ShareTurns(ir::Inst loop) {
-  TurnCells cells = TurnCellsOf(kernel_, loop);
-  if (cells.sums.empty() || !IsGathered(cells.sums[0])) return nullptr;
+Value* LaneSums::AllAgree(const std::vector<ir::Value>& values) {
   const GpuDialect& wave = *hooks_.Wave();
   Value *active = wave.ActiveLanes(builder_), *every = wave.EveryLane(builder_);
   Value* alike = builder_.getTrue();
-  for (ir::Value root : cells.roots) {
-    Value* own = values_.Get(root);
+  for (ir::Value value : values) {
+    Value* own = values_.Get(value);
     Value* first = wave.ReadScalar(builder_, active, own, wave.FirstLane(builder_, active));
     alike = builder_.CreateAnd(alike, builder_.CreateICmpEQ(own, first));
   }
-  Value* agree = cells.roots.empty() ? active : wave.LanesWhere(builder_, active, alike);
+  Value* agree = values.empty() ? active : wave.LanesWhere(builder_, active, alike);
   return builder_.CreateICmpEQ(agree, every);
 }
 
+Value* LaneSums::ShareTurns(ir::Inst loop) {
+  TurnCells cells = TurnCellsOf(kernel_, loop);
+  if (cells.sums.empty() || !IsGathered(cells.sums[0])) return nullptr;
+  return AllAgree(cells.roots);
+}
+
+Value* LaneSums::ShareBranch(ir::Inst branch, Value* condition) {
+  const ir::InstData& data = kernel_[branch];
+  ir::Block inside = data.regions[0];
+  bool has_else = kernel_[data.regions[1]].insts.size() > 1 || data.result_count != 0;
+  if (has_else || (data.flags & ir::kFlagThenCounters) != 0) return nullptr;
+  std::vector<ir::Value> roots;
+  bool has_sums = false;
+  for (ir::Inst inst : kernel_[inside].insts) {
+    if (kernel_[inst].op == Op::Alloca) return nullptr;
+    if (kernel_[inst].op != Op::For) continue;
+    TurnCells cells = TurnCellsOf(kernel_, inst);
+    has_sums |= !cells.sums.empty() && IsGathered(cells.sums[0]);
+    roots.insert(roots.end(), cells.roots.begin(), cells.roots.end());
+  }
+  auto is_inside = [&](ir::Value v) {
+    ir::Inst made = kernel_.DefiningInst(v);
+    return made.Valid() && kernel_[made].parent == inside;
+  };
+  if (!has_sums || std::ranges::any_of(roots, is_inside)) return nullptr;
+  const GpuDialect& wave = *hooks_.Wave();
+  Value* agree = AllAgree(roots);
+  Value* with = wave.LanesWhere(builder_, wave.ActiveLanes(builder_), condition);
+  return builder_.CreateAnd(agree, builder_.CreateIsNotNull(with));
+}
+
 void LaneSums::BeginTurns(ir::Inst loop) {
-  turns_.push_back({loop, std::make_unique<TurnSums>(kernel_, builder_, hooks_, memory_, aliases_,
+  turns_.push_back({loop, std::make_unique<TurnSums>(kernel_, builder_, hooks_, scalars_, memory_, aliases_,
                                                      TurnCellsOf(kernel_, loop).sums)});
 }
 
-void LaneSums::EndTurn(ir::Inst loop) {
-  if (!turns_.empty() && turns_.back().loop == loop) turns_.back().sums->EndTurn();
+void LaneSums::EndTurn(ir::Inst loop, uint32_t number, uint32_t copies) {
+  if (!turns_.empty() && turns_.back().loop == loop) turns_.back().sums->EndTurn(number, copies);
 }
 
 void LaneSums::EndTurns() {

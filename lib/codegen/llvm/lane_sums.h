@@ -21,9 +21,11 @@ class LaneSums final : public SumEmitter {
   using SumEmitter::SumEmitter;
   uint32_t SharedBytes() const override { return shared_bytes_; }
   llvm::Value* ShareTurns(ir::Inst loop) override;
+  llvm::Value* ShareBranch(ir::Inst branch, llvm::Value* condition) override;
   void BeginTurns(ir::Inst loop) override;
-  void EndTurn(ir::Inst loop) override;
+  void EndTurn(ir::Inst loop, uint32_t number, uint32_t copies) override;
   void EndTurns() override;
+  void AddWhere(llvm::Value* condition) override { adds_where_ = condition; }
 
  private:
   struct Pending {
@@ -38,6 +40,8 @@ class LaneSums final : public SumEmitter {
   };
 
   void Flush() override;
+  /// Whether all lanes are there, and have the same values: an i1.
+  llvm::Value* AllAgree(const std::vector<ir::Value>& values);
   void BeginGathered(const PrivateSums&) override {}
   void AddGathered(ir::Inst inst, uint32_t number) override;
   void EndSums(const std::vector<Sum>& sums) override;
@@ -64,6 +68,7 @@ class LaneSums final : public SumEmitter {
 
   uint32_t shared_bytes_ = 0;
   std::vector<OpenTurns> turns_;  ///< outermost first
+  llvm::Value* adds_where_ = nullptr;
   std::vector<Pending> pending_;  ///< components of one cell, for Flush
 };
 

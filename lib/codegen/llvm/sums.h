@@ -32,10 +32,16 @@ class SumEmitter {
   /// Of a `for` that is about to be emitted: whether the lanes, all of them, run it with the same cells of
   /// its turns (turn_sums.h), as an i1. Null where it has no such sums.
   virtual llvm::Value* ShareTurns(ir::Inst /*loop*/) { return nullptr; }
+  /// Of an `if` that is about to be emitted: whether all lanes are there, those with the condition run loops
+  /// whose turns they share, and the others know the cells too, as an i1. Null where it holds no such loop.
+  virtual llvm::Value* ShareBranch(ir::Inst /*branch*/, llvm::Value* /*condition*/) { return nullptr; }
   /// Around the form of the loop for lanes that do, and at the end of each turn.
   virtual void BeginTurns(ir::Inst /*loop*/) {}
-  virtual void EndTurn(ir::Inst /*loop*/) {}
+  /// `number` of as many turns as `copies` says, a power of two, that the code has one after the other.
+  virtual void EndTurn(ir::Inst /*loop*/, uint32_t /*number*/ = 0, uint32_t /*copies*/ = 1) {}
   virtual void EndTurns() {}
+  /// From now on sums of cells that change take in what lanes with `condition` have, an i1; null: all lanes.
+  virtual void AddWhere(llvm::Value* /*condition*/) {}
   /// Ends what Accumulate may have put off. Called before control flow, and before what touches memory in
   /// other ways.
   virtual void Flush() {}

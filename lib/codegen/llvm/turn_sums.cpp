@@ -1,103 +1,150 @@
 #include "codegen/llvm/turn_sums.h"
 
 #include <algorithm>
+#include <bit>
 
+#include "codegen/common/private_sums.h"
 #include "codegen/llvm/atomic_update.h"
-#include "ir/raise_words.h"
 
 namespace adc::codegen {
 
 using ir::Scalar;
 using llvm::Value;
 
-namespace {
-
-void FindRoots(const ir::Function& kernel, ir::Value v, ir::Block body, std::vector<ir::Value>& roots) {
-  if (kernel.IsConstant(v) || kernel.IsParameter(v) || v == kernel[body].params[0]) return;
-  ir::Inst made = kernel.DefiningInst(v);
-  if (made.Valid() && kernel[made].parent == body) {
-    for (ir::Value operand : kernel.Operands(made)) FindRoots(kernel, operand, body, roots);
-  } else if (std::find(roots.begin(), roots.end(), v) == roots.end()) {
-    roots.push_back(v);
-  }
-}
-
-}  // namespace
-
-TurnCells TurnCellsOf(const ir::Function& kernel, ir::Inst loop) {
-  TurnCells found;
-  ir::Block body = kernel[loop].regions[0];
-  for (ir::Inst inst : kernel[body].insts) {
-    if (!ir::IsAccess(kernel[inst].op) || (kernel[inst].flags & ir::kFlagOfTurn) == 0) continue;
-    found.sums.push_back(inst);
-    for (ir::Value index : kernel.Indices(inst)) FindRoots(kernel, index, body, found.roots);
-  }
-  if (found.sums.empty()) return found;
-  for (uint32_t bound : {0u, 1u}) FindRoots(kernel, kernel.Operand(loop, bound), body, found.roots);
-  return found;
-}
-
 TurnSums::TurnSums(const ir::Function& kernel, llvm::IRBuilder<>& builder, TargetHooks& hooks,
-                   MemoryEmitter& memory, const AliasScopes& aliases, const std::vector<ir::Inst>& sums)
-    : kernel_(kernel), builder_(builder), hooks_(hooks), memory_(memory), aliases_(aliases) {
+                   ScalarEmitter& scalars, MemoryEmitter& memory, const AliasScopes& aliases,
+                   const std::vector<ir::Inst>& sums)
+    : kernel_(kernel),
+      builder_(builder),
+      hooks_(hooks),
+      scalars_(scalars),
+      memory_(memory),
+      aliases_(aliases) {
+  levels_ = static_cast<uint32_t>(std::countr_zero(hooks.Wave()->Lanes()));
   for (ir::Inst inst : sums) {
     cells_.Insert(inst);
-    held_.push_back({inst});
+    held_.emplace_back().inst = inst;
   }
   filled_ = hooks.Local(builder.getInt32Ty(), "filled");
   builder.CreateStore(builder.getInt32(0), filled_);
 }
 
-void TurnSums::Add(ir::Inst inst, Value* total) {
-  auto held = std::find_if(held_.begin(), held_.end(), [&](const Cell& cell) { return cell.inst == inst; });
+void TurnSums::Add(ir::Inst inst, Value* own) {
+  auto cell = std::find_if(held_.begin(), held_.end(), [&](const Cell& held) { return held.inst == inst; });
+  bool is_first = cell->address == nullptr;
+  cell->own = own;
+  const llvm::DataLayout& layout = builder_.GetInsertBlock()->getModule()->getDataLayout();
   Value* address = memory_.AddressOf(inst);
-  if (held->total == nullptr) {
-    held->total = hooks_.Local(total->getType(), "held");
-    held->address = hooks_.Local(address->getType(), "held_at");
-  }
+  llvm::APInt offset(layout.getIndexTypeSizeInBits(address->getType()), 0);
+  cell->start = address->stripAndAccumulateConstantOffsets(layout, offset, true);
+  cell->offset = offset.getSExtValue();
+  if (!is_first) return;
+  // Components of one element have one start.
+  auto same = std::find_if(held_.begin(), cell, [&](const Cell& held) { return held.start == cell->start; });
+  cell->address = same != cell ? same->address : hooks_.Local(cell->start->getType(), "held_at");
+  while (cell->pending.size() < levels_) cell->pending.push_back(hooks_.Local(own->getType(), "pending"));
+}
+
+Value* TurnSums::Bit(Value* number, uint32_t level) {
+  return builder_.CreateIsNotNull(builder_.CreateAnd(number, builder_.getInt32(1u << level)));
+}
+
+/// A number of turns, without those that have been updated.
+Value* TurnSums::InWave(Value* turns) {
+  return builder_.CreateAnd(turns, builder_.getInt32(hooks_.Wave()->Lanes() - 1));
+}
+
+Value* TurnSums::Sum(Value* a, Value* b) {
+  return a->getType()->isFloatingPointTy() ? builder_.CreateFAdd(a, b) : builder_.CreateAdd(a, b);
+}
+
+Value* TurnSums::Merge(Value* earlier, Value* later, uint32_t level) {
+  Value* takes_later = Bit(Lane(), level);
+  Value* mine = builder_.CreateSelect(takes_later, later, earlier);
+  Value* given = builder_.CreateSelect(takes_later, earlier, later);
+  return Sum(mine, hooks_.Wave()->ReadScalarAcross(builder_, given, 1u << level));
+}
+
+void TurnSums::EndTurn(uint32_t number, uint32_t copies) {
   Value* filled = builder_.CreateLoad(builder_.getInt32Ty(), filled_);
-  Value* mine = builder_.CreateICmpEQ(hooks_.Wave()->Lane(builder_), filled);
-  auto hold = [&](llvm::AllocaInst* place, Value* value) {
-    Value* old = builder_.CreateLoad(value->getType(), place);
-    builder_.CreateStore(builder_.CreateSelect(mine, value, old), place);
-  };
-  hold(held->total, total);
-  hold(held->address, address);
+  HoldAddresses(filled);
+  builder_.CreateStore(builder_.CreateAdd(filled, builder_.getInt32(1)), filled_);
+  MergeTurn(filled, number, copies);
 }
 
-void TurnSums::EndTurn() {
-  Value* lanes = builder_.getInt32(hooks_.Wave()->Lanes());
-  Value* filled =
-      builder_.CreateAdd(builder_.CreateLoad(builder_.getInt32Ty(), filled_), builder_.getInt32(1));
-  Value* is_full = builder_.CreateICmpEQ(filled, lanes);
-  builder_.CreateStore(builder_.CreateSelect(is_full, builder_.getInt32(0), filled), filled_);
-  llvm::BasicBlock *full = NewBlock("turns_full"), *next = NewBlock("turns_held");
-  builder_.CreateCondBr(is_full, full, next);
-  builder_.SetInsertPoint(full);
-  Update(lanes);
-  builder_.CreateBr(next);
-  builder_.SetInsertPoint(next);
-}
-
-void TurnSums::End() {
-  Update(builder_.CreateLoad(builder_.getInt32Ty(), filled_));
-}
-
-void TurnSums::Update(Value* filled) {
-  llvm::BasicBlock *update = NewBlock("held_update"), *done = NewBlock("held_done");
-  builder_.CreateCondBr(builder_.CreateICmpULT(hooks_.Wave()->Lane(builder_), filled), update, done);
-  builder_.SetInsertPoint(update);
-  for (const Cell& held : held_) {
-    Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(held.inst)[0]).scalar;
-    llvm::Type* type = held.total->getAllocatedType();
-    AtomicCell cell{builder_.CreateLoad(held.address->getAllocatedType(), held.address), type,
-                    llvm::Align(ir::ByteSize(scalar)), hooks_.AtomicScope()};
-    auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
-    EmitAtomicUpdate(builder_, hooks_.Description(), kind, cell, builder_.CreateLoad(type, held.total),
-                     [&](llvm::Instruction* access) { aliases_.Mark(access, held.inst, false); });
+void TurnSums::HoldAddresses(Value* filled) {
+  Value* mine = builder_.CreateICmpEQ(Lane(), InWave(filled));
+  for (auto cell = held_.begin(); cell != held_.end(); ++cell) {
+    auto same = [&](const Cell& held) { return held.address == cell->address; };
+    if (std::find_if(held_.begin(), cell, same) != cell) continue;
+    Value* old = builder_.CreateLoad(cell->start->getType(), cell->address);
+    builder_.CreateStore(builder_.CreateSelect(mine, cell->start, old), cell->address);
   }
+}
+
+void TurnSums::MergeTurn(Value* filled, uint32_t number, uint32_t copies) {
+  llvm::BasicBlock* done = NewBlock("turn_merged");
+  std::vector<Value*> runs;
+  for (const Cell& cell : held_) runs.push_back(cell.own);
+  for (uint32_t level = 0; level < levels_; ++level) {
+    llvm::BasicBlock *merge = NewBlock("turn_merge"), *wait = NewBlock("turn_waits");
+    bool is_known = 1u << level < copies;
+    Value* is_later = is_known ? builder_.getInt1((number >> level & 1) != 0) : Bit(filled, level);
+    builder_.CreateCondBr(is_later, merge, wait);
+    builder_.SetInsertPoint(wait);
+    for (size_t n = 0; n < held_.size(); ++n) builder_.CreateStore(runs[n], held_[n].pending[level]);
+    builder_.CreateBr(done);
+    builder_.SetInsertPoint(merge);
+    for (size_t n = 0; n < held_.size(); ++n) {
+      Value* earlier = builder_.CreateLoad(runs[n]->getType(), held_[n].pending[level]);
+      runs[n] = Merge(earlier, runs[n], level);
+    }
+  }
+  Update(runs);
   builder_.CreateBr(done);
   builder_.SetInsertPoint(done);
+}
+
+// The turns that are missing until each lane has one add nothing.
+void TurnSums::End() {
+  llvm::BasicBlock *some = NewBlock("turns_left"), *update = NewBlock("turns_update"),
+                   *done = NewBlock("turns_done");
+  Value* filled = InWave(builder_.CreateLoad(builder_.getInt32Ty(), filled_));
+  builder_.CreateCondBr(builder_.CreateIsNotNull(filled), some, done);
+  builder_.SetInsertPoint(some);
+  std::vector<Value*> runs;
+  for (const Cell& cell : held_) runs.push_back(MergeRest(cell, filled));
+  builder_.CreateCondBr(builder_.CreateICmpULT(Lane(), filled), update, done);
+  builder_.SetInsertPoint(update);
+  Update(runs);
+  builder_.CreateBr(done);
+  builder_.SetInsertPoint(done);
+}
+
+Value* TurnSums::MergeRest(const Cell& cell, Value* filled) {
+  llvm::Type* type = cell.pending[0]->getAllocatedType();
+  Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(cell.inst)[0]).scalar;
+  Value* nothing = scalars_.Constant(scalar, StartOf(ir::Reduction::Add, scalar));
+  Value* run = nothing;
+  for (uint32_t level = 0; level < levels_; ++level) {
+    Value *pending = builder_.CreateLoad(type, cell.pending[level]), *is_there = Bit(filled, level);
+    run = Merge(builder_.CreateSelect(is_there, pending, run), builder_.CreateSelect(is_there, run, nothing),
+                level);
+  }
+  return run;
+}
+
+void TurnSums::Update(const std::vector<Value*>& totals) {
+  for (size_t n = 0; n < held_.size(); ++n) {
+    const Cell& cell = held_[n];
+    Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(cell.inst)[0]).scalar;
+    Value* start = builder_.CreateLoad(cell.address->getAllocatedType(), cell.address);
+    AtomicCell at{builder_.CreatePtrAdd(start, builder_.getInt64(static_cast<uint64_t>(cell.offset))),
+                  totals[n]->getType(), llvm::Align(ir::ByteSize(scalar)), hooks_.AtomicScope()};
+    auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
+    EmitAtomicUpdate(builder_, hooks_.Description(), kind, at, totals[n],
+                     [&](llvm::Instruction* access) { aliases_.Mark(access, cell.inst, false); });
+  }
 }
 
 llvm::BasicBlock* TurnSums::NewBlock(const char* name) {

@@ -1,15 +1,19 @@
 #pragma once
 // Sums of the turns of a loop into cells that all lanes come to together (raise/private_sums.h, `of_turn`).
 //
-//   for %j in 0..%n {                    turn j: the lanes add up, and lane j mod 32 holds the total
-//     add_to %w.adj[%o, %j], %v    ->    every 32 turns, and after the last one: each lane adds the total
-//   }                                    that it holds to the cell of that turn
+//   for %j in 0..%n {                    turn j: the lanes merge what they have for it with earlier turns
+//     add_to %w.adj[%o, %j], %v    ->    every 32 turns, and after the last one: lane j mod 32 has the total
+//   }                                    of turn j, and adds it to the cell of that turn
 //
-// So one update of memory serves 32 turns, mostly of neighbouring cells. The code asks in front of the loop
-// whether all lanes of the wave run it with the same bounds and indices (LaneSums::ShareTurns).
+// So one update of memory serves 32 turns, mostly of neighbouring cells. Turns merge as digits of a counter
+// carry. At level k two runs of 2^k turns become one of twice as many: lanes whose bit k is 0 give the later
+// run away and keep the earlier one, their partners at a distance of 2^k the other way round. That is 31
+// exchanges for 32 turns, where 32 sums over the wave take 160. The code asks in front of the loop whether
+// all lanes of the wave run it with the same bounds and indices (LaneSums::ShareTurns).
 
 #include <vector>
 
+#include "codegen/common/turn_cells.h"
 #include "codegen/llvm/alias.h"
 #include "codegen/llvm/gpu_dialect.h"
 #include "codegen/llvm/hooks.h"
@@ -17,50 +21,57 @@
 
 namespace adc::codegen {
 
-/// The sums of turns of one loop, and what all lanes have to agree about: values from outside of it by which
-/// its bounds and the cells are computed.
-struct TurnCells {
-  std::vector<ir::Inst> sums;
-  std::vector<ir::Value> roots;
-};
-
-/// Those of a `for`; no sums where it has none.
-TurnCells TurnCellsOf(const ir::Function& kernel, ir::Inst loop);
-
 /// Of a loop that is being emitted.
 class TurnSums {
  public:
   /// Leaves the builder as it is, in front of the loop.
-  TurnSums(const ir::Function& kernel, llvm::IRBuilder<>& builder, TargetHooks& hooks, MemoryEmitter& memory,
-           const AliasScopes& aliases, const std::vector<ir::Inst>& sums);
+  TurnSums(const ir::Function& kernel, llvm::IRBuilder<>& builder, TargetHooks& hooks, ScalarEmitter& scalars,
+           MemoryEmitter& memory, const AliasScopes& aliases, const std::vector<ir::Inst>& sums);
 
   bool Has(ir::Inst inst) const { return cells_.Has(inst); }
-  /// `total`: what the lanes have summed up for `inst` in this turn.
-  void Add(ir::Inst inst, llvm::Value* total);
-  /// At the end of a turn, before the builder goes back to the loop's start.
-  void EndTurn();
+  /// `own`: what this lane adds to the cell of `inst` in this turn.
+  void Add(ir::Inst inst, llvm::Value* own);
+  /// At the end of a turn. The code of a round has `copies` turns, a power of two, and this is `number` of
+  /// them; a round begins with a multiple of `copies`.
+  void EndTurn(uint32_t number, uint32_t copies);
   /// After the loop.
   void End();
 
  private:
-  /// What a lane holds for a cell of its turn.
   struct Cell {
     ir::Inst inst;
-    llvm::AllocaInst *total = nullptr, *address = nullptr;
+    llvm::Value* own = nullptr;                    ///< in this turn
+    llvm::SmallVector<llvm::AllocaInst*> pending;  ///< of each level: the earlier run, while it is alone
+    llvm::Value* start = nullptr;                  ///< the address in this turn, without `offset`
+    llvm::AllocaInst* address = nullptr;           ///< that start in the turn of this lane
+    int64_t offset = 0;
   };
 
-  /// Each lane that holds something, those below `filled`, adds it to its cells.
-  void Update(llvm::Value* filled);
+  void HoldAddresses(llvm::Value* filled);
+  /// A run and the one that follows it, of 2^level turns each, as one.
+  llvm::Value* Merge(llvm::Value* earlier, llvm::Value* later, uint32_t level);
+  /// Merges this turn with the runs before it, and updates where each lane has a total then.
+  void MergeTurn(llvm::Value* filled, uint32_t number, uint32_t copies);
+  /// What a lane has after the last of `filled` turns, which are fewer than there are lanes.
+  llvm::Value* MergeRest(const Cell& cell, llvm::Value* filled);
+  /// The lane adds its totals to the cells of its turn.
+  void Update(const std::vector<llvm::Value*>& totals);
+  llvm::Value* Sum(llvm::Value* a, llvm::Value* b);
+  llvm::Value* Bit(llvm::Value* number, uint32_t level);
+  llvm::Value* Lane() { return hooks_.Wave()->Lane(builder_); }
+  llvm::Value* InWave(llvm::Value* turns);
   llvm::BasicBlock* NewBlock(const char* name);
 
   const ir::Function& kernel_;
   llvm::IRBuilder<>& builder_;
   TargetHooks& hooks_;
+  ScalarEmitter& scalars_;
   MemoryEmitter& memory_;
   const AliasScopes& aliases_;
   IndexSet<ir::Inst> cells_;
   std::vector<Cell> held_;
-  llvm::AllocaInst* filled_ = nullptr;  ///< lanes that hold something
+  uint32_t levels_ = 0;                 ///< the logarithm of the number of lanes
+  llvm::AllocaInst* filled_ = nullptr;  ///< turns so far
 };
 
 }  // namespace adc::codegen

@@ -17,6 +17,8 @@ class ValueTable {
       : module_(module), kernel_(kernel), builder_(builder), hooks_(hooks), scalars_(scalars) {}
 
   llvm::Value* Get(ir::Value v);
+  /// What is bound; null: nothing, as for the old value of a sum, which nothing reads.
+  llvm::Value* Find(ir::Value v) const { return values_.Get(v); }
   void Bind(ir::Value v, llvm::Value* value) { values_.Set(v) = value; }
   /// Binds what has been bound before, where its instructions are emitted once more.
   void BindAnew(ir::Value v, llvm::Value* value) {

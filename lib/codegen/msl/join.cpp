@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "codegen/msl/statements.h"
 #include "codegen/msl/tidy.h"
 
 // SPIRV-Cross writes one text per entry point, and each repeats the struct types of the module and the helper
@@ -59,6 +60,8 @@ std::vector<std::string> SplitDeclarations(std::string_view text) {
   while (!text.empty()) {
     std::string_view line = NextLine(text);
     if (current.empty() && IsPreamble(line)) continue;
+    // In front of a function it is that of the function before.
+    if (!open && line.starts_with("#line")) continue;
     current.append(line).push_back('\n');
     if (line == "{") open = true;
     if (line == "}" || line == "};" || (!open && line.ends_with(";"))) {
@@ -171,8 +174,8 @@ void MslJoiner::Add(std::string_view text, std::string_view translated_name, std
 
 std::string MslJoiner::Finish() const {
   bool adds = declarations_.find(" atomicAdd(") != std::string::npos;
-  return std::string(kHead) + kSafeMath + (contraction_ ? "" : kNoContraction) + (adds ? kAtomicAdd : "") +
-         declarations_;
+  return msl::FinishLines(std::string(kHead) + kSafeMath + (contraction_ ? "" : kNoContraction) +
+                          (adds ? kAtomicAdd : "") + declarations_);
 }
 
 }  // namespace adc::codegen

@@ -71,9 +71,16 @@ class BodyParser {
   BodyParser(std::string_view text, Names& names) : rest_(text), names_(names) {}
 
   bool Parse(std::vector<Statement>& body) {
+    // Of the block: each says its places anew.
+    std::string_view place;
     while (!rest_.empty()) {
       std::string_view line = TakeLine();
       if (line.empty()) continue;
+      if (line.starts_with("#line")) {
+        // Line 0 says that there is no place.
+        place = line.starts_with("#line 0 ") ? std::string_view() : line;
+        continue;
+      }
       if (line == "{") {
         if (body.empty() || body.back().text.ends_with(";") || body.back().has_body) return false;
         body.back().has_body = true;
@@ -81,13 +88,15 @@ class BodyParser {
         if (!Parse(body.back().body)) return false;
         body.back().tail = tail_;
         body.back().tail_names = NamesIn(tail_, names_);
+        place = {};
         continue;
       }
       if (line.starts_with("}")) {
         tail_ = Trimmed(line.substr(1));
         return depth_-- > 0;
       }
-      body.push_back(ParseStatement(line, names_));
+      // An `else` stands in the line in which its `if` ends.
+      body.push_back(ParseStatement(line, names_, line.starts_with("else") ? std::string_view() : place));
     }
     return depth_ == 0;
   }
@@ -106,37 +115,55 @@ class BodyParser {
   int depth_ = 0;
 };
 
-void PrintInto(const std::vector<Statement>& body, uint32_t indentation, std::string& text) {
-  std::string margin(indentation, ' ');
-  for (size_t n = 0; n < body.size(); ++n) {
-    const Statement& statement = body[n];
-    if (!statement.has_body) {
-      text += margin + statement.text + '\n';
-      continue;
+class Printer {
+ public:
+  void Print(const std::vector<Statement>& body, uint32_t indentation, std::string& text) {
+    std::string margin(indentation, ' ');
+    for (size_t n = 0; n < body.size(); ++n) {
+      const Statement& statement = body[n];
+      // An `else` goes on in the line where its `if` was closed; one that holds nothing but an `if` joins it.
+      bool follows = statement.has_body && statement.text.starts_with("else");
+      if (!follows) SetPlace(statement.place, text);
+      if (!statement.has_body) {
+        text += margin + statement.text + '\n';
+        continue;
+      }
+      if (!follows) text += margin;
+      const std::vector<Statement>* inner = &statement.body;
+      if (statement.text == "else" && IsChain(*inner)) {
+        std::string chained;
+        Print(*inner, indentation, chained);
+        text += "else " + chained.substr(indentation);
+        continue;
+      }
+      text += statement.text + " {\n";
+      Print(*inner, indentation + 4, text);
+      text += margin + "}";
+      if (!statement.tail.empty()) text += " " + statement.tail;
+      bool else_next = n + 1 < body.size() && body[n + 1].has_body && body[n + 1].text.starts_with("else");
+      text += else_next ? " " : "\n";
     }
-    // An `else` goes on in the line where its `if` was closed; one that holds nothing but an `if` joins it.
-    bool follows = statement.text.starts_with("else");
-    if (!follows) text += margin;
-    const std::vector<Statement>* inner = &statement.body;
-    std::string head = statement.text;
-    auto is_chain = [](const std::vector<Statement>& list) {
-      bool one = list.size() == 1, two = list.size() == 2 && list[1].text == "else";
-      return (one || two) && list[0].has_body && list[0].text.starts_with("if (");
-    };
-    if (head == "else" && is_chain(*inner)) {
-      std::string chained;
-      PrintInto(*inner, indentation, chained);
-      text += "else " + chained.substr(indentation);
-      continue;
-    }
-    text += head + " {\n";
-    PrintInto(*inner, indentation + 4, text);
-    text += margin + "}";
-    if (!statement.tail.empty()) text += " " + statement.tail;
-    bool else_next = n + 1 < body.size() && body[n + 1].has_body && body[n + 1].text.starts_with("else");
-    text += else_next ? " " : "\n";
   }
-}
+
+  void SetPlace(std::string_view place, std::string& text) {
+    if (!place.empty()) {
+      text.append(place).push_back('\n');
+    } else if (elsewhere_) {
+      text.append(kOwnPlace).push_back('\n');
+    }
+    elsewhere_ = !place.empty();
+  }
+
+ private:
+  /// An `if`, maybe with an `else`, and without a directive in front of it.
+  bool IsChain(const std::vector<Statement>& list) const {
+    bool one = list.size() == 1, two = list.size() == 2 && list[1].text == "else";
+    return (one || two) && list[0].has_body && list[0].text.starts_with("if (") && list[0].place.empty() &&
+           !elsewhere_;
+  }
+
+  bool elsewhere_ = false;  ///< a directive says that the next line comes from another file
+};
 
 }  // namespace
 
@@ -146,8 +173,9 @@ uint32_t Names::Of(std::string_view word) {
   return at->second;
 }
 
-Statement ParseStatement(std::string_view text, Names& names) {
+Statement ParseStatement(std::string_view text, Names& names, std::string_view place) {
   Statement statement;
+  statement.place = place;
   statement.text = text;
   statement.names = NamesIn(text, names);
   Classify(statement, names);
@@ -198,8 +226,25 @@ void Rename(Statement& statement, uint32_t from, uint32_t to, Names& names) {
 
 std::string Print(const std::vector<Statement>& body, uint32_t indentation) {
   std::string text;
-  PrintInto(body, indentation, text);
+  Printer printer;
+  printer.Print(body, indentation, text);
+  printer.SetPlace({}, text);
   return text;
+}
+
+std::string FinishLines(std::string_view text) {
+  std::string finished;
+  for (size_t number = 1; !text.empty(); ++number) {
+    size_t end = text.find('\n');
+    std::string_view line = text.substr(0, end);
+    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    if (line == kOwnPlace) {
+      finished += "#line " + std::to_string(number + 1) + " \"program_source\"\n";
+    } else {
+      finished.append(line).push_back('\n');
+    }
+  }
+  return finished;
 }
 
 }  // namespace adc::codegen::msl

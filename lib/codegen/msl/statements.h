@@ -37,10 +37,15 @@ struct Statement {
   std::vector<Statement> body;
   std::string tail;  ///< "while (...);" after the body of a `do`
   std::vector<uint32_t> tail_names;
+  std::string place;  ///< the directive that says where it comes from; empty: nothing does
 };
 
-/// One statement without a body from its text.
-Statement ParseStatement(std::string_view text, Names& names);
+/// Stands for a directive that says where the line after it stands in the text itself: `FinishLines` writes
+/// it.
+inline constexpr std::string_view kOwnPlace = "#line own";
+
+/// One statement without a body from its text, and the place of another one.
+Statement ParseStatement(std::string_view text, Names& names, std::string_view place = {});
 
 /// The statements of `text`, lines between the braces of a function; false where the layout is another one.
 bool ParseBody(std::string_view text, Names& names, std::vector<Statement>& body);
@@ -55,7 +60,12 @@ std::string_view ValueOf(const Statement& statement);
 /// Puts `to` in the place of `from`, everywhere in the statement.
 void Rename(Statement& statement, uint32_t from, uint32_t to, Names& names);
 
-/// The statements as text, with opening braces at the end of a line.
+/// The statements as text, with opening braces at the end of a line. One that has a place stands behind its
+/// directive, since a directive also says where all later lines come from, and kOwnPlace behind the last of
+/// these.
 std::string Print(const std::vector<Statement>& body, uint32_t indentation);
+
+/// The whole text with directives for kOwnPlace.
+std::string FinishLines(std::string_view text);
 
 }  // namespace adc::codegen::msl

@@ -109,7 +109,8 @@ class Tidier {
                               [&](const Statement& later) { return Mentions(later, statement.name); });
       if (read) continue;
       if (atomic) {
-        statement = ParseStatement(std::string(ValueOf(statement)) + ";", names_);
+        statement =
+            ParseStatement(std::string(ValueOf(statement)) + ";", names_, std::string(statement.place));
       } else {
         block.erase(block.begin() + static_cast<std::ptrdiff_t>(at));
       }
@@ -135,7 +136,8 @@ class Tidier {
         });
         if (declared != at && !AssignsAny(body, NamesOf(value))) {
           std::string type(TypeOf(block[declared]));
-          hoisted.push_back(ParseStatement(type + " " + names_.Text(name) + " = " + value + ";", names_));
+          hoisted.push_back(
+              ParseStatement(type + " " + names_.Text(name) + " = " + value + ";", names_, body[n].place));
           block[declared] = {};
         } else if (!known) {
           continue;
@@ -202,8 +204,8 @@ class Tidier {
       if (!good) continue;
       for (Statement& statement : body) Rename(statement, source[0], target, names_);
       if (body[made].form == Form::Definition) {
-        body[made] =
-            ParseStatement(names_.Text(target) + " = " + std::string(ValueOf(body[made])) + ";", names_);
+        body[made] = ParseStatement(names_.Text(target) + " = " + std::string(ValueOf(body[made])) + ";",
+                                    names_, std::string(body[made].place));
       }
       // The copy says nothing now, and neither does a declaration.
       body.erase(body.begin() + static_cast<std::ptrdiff_t>(n));
@@ -224,7 +226,8 @@ class Tidier {
       std::string value(ValueOf(block[use]));
       std::vector<uint32_t> read = NamesOf(value);
       if (std::binary_search(read.begin(), read.end(), name)) continue;
-      block[use] = ParseStatement(std::string(TypeOf(block[at])) + " " + block[use].text, names_);
+      block[use] = ParseStatement(std::string(TypeOf(block[at])) + " " + block[use].text, names_,
+                                  std::string(block[use].place));
       block.erase(block.begin() + static_cast<std::ptrdiff_t>(at));
     }
   }
@@ -253,16 +256,19 @@ class Tidier {
     }
     for (const std::string& type : types) {
       std::string line;
+      std::string_view place;
       for (const Statement& statement : run) {
         if (TypeOf(statement) != type) continue;
+        if (line.empty()) place = statement.place;
         std::string item = statement.text.substr(type.size() + 1, statement.text.size() - type.size() - 2);
         if (!line.empty() && line.size() + item.size() + 3 > kLineWidth) {
-          result.push_back(ParseStatement(line + ";", names_));
+          result.push_back(ParseStatement(line + ";", names_, place));
           line.clear();
+          place = statement.place;
         }
         line += line.empty() ? type + " " + item : ", " + item;
       }
-      result.push_back(ParseStatement(line + ";", names_));
+      result.push_back(ParseStatement(line + ";", names_, place));
     }
   }
 

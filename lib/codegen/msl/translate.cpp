@@ -175,18 +175,20 @@ class EntryTranslator {
   bool SetOptions() {
     spvc_compiler_options options = nullptr;
     uint32_t version = SPVC_MAKE_MSL_VERSION(target_.level / 10, target_.level % 10, 0);
-    bool good = Done(spvc_compiler_create_compiler_options(compiler_, &options)) &&
-                Done(spvc_compiler_options_set_uint(options, SPVC_COMPILER_OPTION_MSL_VERSION, version)) &&
-                Done(spvc_compiler_options_set_uint(options, SPVC_COMPILER_OPTION_MSL_PLATFORM,
-                                                    SPVC_MSL_PLATFORM_MACOS)) &&
-                Done(spvc_compiler_options_set_bool(
-                    options, SPVC_COMPILER_OPTION_MSL_ENABLE_DECORATION_BINDING, SPVC_TRUE)) &&
-                // Thread-local arrays stay plain arrays: no wrapper template.
-                Done(spvc_compiler_options_set_bool(options, SPVC_COMPILER_OPTION_MSL_FORCE_NATIVE_ARRAYS,
-                                                    SPVC_TRUE)) &&
-                Done(spvc_compiler_options_set_bool(options, SPVC_COMPILER_OPTION_MSL_ARGUMENT_BUFFERS,
-                                                    in_table_ ? SPVC_TRUE : SPVC_FALSE)) &&
-                Done(spvc_compiler_install_compiler_options(compiler_, options));
+    bool good =
+        Done(spvc_compiler_create_compiler_options(compiler_, &options)) &&
+        Done(spvc_compiler_options_set_uint(options, SPVC_COMPILER_OPTION_MSL_VERSION, version)) &&
+        Done(spvc_compiler_options_set_uint(options, SPVC_COMPILER_OPTION_MSL_PLATFORM,
+                                            SPVC_MSL_PLATFORM_MACOS)) &&
+        Done(spvc_compiler_options_set_bool(options, SPVC_COMPILER_OPTION_MSL_ENABLE_DECORATION_BINDING,
+                                            SPVC_TRUE)) &&
+        // Thread-local arrays stay plain arrays: no wrapper template.
+        Done(spvc_compiler_options_set_bool(options, SPVC_COMPILER_OPTION_MSL_FORCE_NATIVE_ARRAYS,
+                                            SPVC_TRUE)) &&
+        Done(spvc_compiler_options_set_bool(options, SPVC_COMPILER_OPTION_EMIT_LINE_DIRECTIVES, SPVC_TRUE)) &&
+        Done(spvc_compiler_options_set_bool(options, SPVC_COMPILER_OPTION_MSL_ARGUMENT_BUFFERS,
+                                            in_table_ ? SPVC_TRUE : SPVC_FALSE)) &&
+        Done(spvc_compiler_install_compiler_options(compiler_, options));
     if (!good || !in_table_) return good;
     spvc_msl_resource_binding table;
     spvc_msl_resource_binding_init(&table);

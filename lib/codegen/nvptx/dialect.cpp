@@ -46,10 +46,8 @@ void NvptxDialect::MakeEntry(llvm::Function& function, uint32_t block_size) cons
   Note(function, "reqntidx", block_size);
 }
 
-/// 512 threads of a processor leave 128 registers for each.
-void NvptxDialect::RaiseOccupancy(llvm::Function& function, uint32_t block_size) const {
-  constexpr uint32_t kThreads = 512;
-  if (block_size < kThreads) Note(function, "minctasm", kThreads / block_size);
+void NvptxDialect::RaiseOccupancy(llvm::Function& function, uint32_t block_size, uint32_t threads) const {
+  if (block_size < threads) Note(function, "minctasm", threads / block_size);
 }
 
 Value* NvptxDialect::ThreadInBlock(Builder& b, uint32_t block_size) const {

@@ -11,7 +11,7 @@ class NvptxDialect final : public GpuDialect {
   explicit NvptxDialect(const target::Target& target) : target_(target) {}
 
   void MakeEntry(llvm::Function& function, uint32_t block_size) const override;
-  void RaiseOccupancy(llvm::Function& function, uint32_t block_size) const override;
+  void RaiseOccupancy(llvm::Function& function, uint32_t block_size, uint32_t threads) const override;
   void MakeFunction(llvm::Function& function) const override;
   const char* AtomicScope() const override { return ""; }
   llvm::Value* ThreadInBlock(Builder& b, uint32_t block_size) const override;

@@ -36,7 +36,8 @@ Id AtomicEmitter::Combine(Op op, Scalar scalar, Id old, std::span<const Id> oper
   if (std::optional<Op> combined = ir::CombinedBy(op, scalar))
     return scalars_.Emit(*combined, scalar, scalar, {old, operands[0]});
   if (op != Op::AtomicCompareExchange) return operands[0];
-  Id equal = f_.Compare(spv::OpIEqual, scalars_.ToBits(scalar, old), scalars_.ToBits(scalar, operands[0]));
+  Id before = scalars_.ToBits(scalar, old), expected = scalars_.ToBits(scalar, operands[0]);
+  Id equal = f_.Compare(spv::OpIEqual, before, expected);
   return f_.Choose(scalars_.RegisterType(scalar), equal, operands[1], old);
 }
 

@@ -19,6 +19,7 @@ BodyEmitter::BodyEmitter(const ir::Function& function, FunctionBuilder& builder,
       scalars_(scalars),
       values_(values),
       kernel_(kernel) {
+  if (kernel == nullptr || !kernel->in_step.Any()) narrow_.emplace(function);
   if (kernel == nullptr) return;
   for (uint32_t sum = 0; sum < kernel->sums.sums().size(); ++sum) {
     Id type = scalars.RegisterType(kernel->sums.sums()[sum].scalar);
@@ -70,10 +71,15 @@ void BodyEmitter::EmitBlock(ir::Block block) {
 }
 
 void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
-  if (active_ != 0) return EmitRangeInStep(block, first, last);
-  if (team_ != 0) return EmitInTeam(block, first, last);
-  const std::vector<ir::Inst>& insts = function_[block].insts;
-  for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
+  if (active_ != 0) {
+    EmitRangeInStep(block, first, last);
+  } else if (team_ != 0) {
+    EmitInTeam(block, first, last);
+  } else {
+    const std::vector<ir::Inst>& insts = function_[block].insts;
+    for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
+  }
+  SetPlace({});
 }
 
 bool BodyEmitter::IsTakenIn(ir::Inst product) const {
@@ -99,28 +105,25 @@ bool BodyEmitter::EmitContracted(ir::Inst inst) {
 
 void BodyEmitter::EmitPure(ir::Inst inst) {
   if (IsTakenIn(inst) || EmitContracted(inst) || values_.WidensAtUse(inst)) return;
+  if (narrow_ && narrow_->IsOfBounds(inst)) return;
   ir::Value result = function_.Result(inst);
   std::vector<Id> operands;
   for (ir::Value v : function_.Operands(inst)) operands.push_back(values_.Get(v));
   ir::Value typed = function_.Operand(inst, function_[inst].op == Op::Select ? 1 : 0);
+  bool of_word = narrow_ && narrow_->IsOfIndex(inst);
+  ir::Scalar scalar = of_word ? ir::Scalar::U32 : function_.TypeOf(typed).scalar;
   FloatMode mode = scalars_.mode();
   if ((function_[inst].flags & ir::kFlagAsWritten) != 0) scalars_.SetMode(FloatMode::Strict);
-  values_.Bind(result, scalars_.Emit(function_[inst].op, function_.TypeOf(typed).scalar,
-                                     function_.TypeOf(result).scalar, operands));
+  values_.Bind(result, scalars_.Emit(function_[inst].op, scalar, function_.TypeOf(result).scalar, operands));
   scalars_.SetMode(mode);
 }
 
-void BodyEmitter::SetPlace(ir::Inst inst) {
-  const diag::SourceManager* sources = kernel_ != nullptr ? kernel_->sources : nullptr;
-  diag::SourceSpan span = function_[inst].span;
-  const diag::SourceFile* file = sources != nullptr && span.Valid() ? sources->FileOf(span) : nullptr;
-  if (file == nullptr) return;
-  diag::LineColumn where = sources->Locate(span);
-  f_.Line(m_.String(file->name), where.line, where.column);
+void BodyEmitter::SetPlace(diag::SourceSpan place) {
+  if (kernel_ != nullptr && kernel_->places != nullptr) kernel_->places->Set(f_, place);
 }
 
 void BodyEmitter::EmitInst(ir::Inst inst) {
-  SetPlace(inst);
+  SetPlace(function_[inst].span);
   const ir::InstData& data = function_[inst];
   switch (ir::ClassOf(data.op)) {
     case OpClass::Arithmetic:
@@ -232,6 +235,22 @@ void BodyEmitter::CloseStates(ir::Inst inst, const LoopLabels& loop, const std::
   }
 }
 
+Id BodyEmitter::BoundOf(ir::Value bound, uint32_t width) {
+  if (std::optional<int64_t> known = function_.IntegerConstant(bound))
+    return f_.Int(width, static_cast<uint64_t>(*known));
+  bool narrow = width < ir::BitWidth(function_.TypeOf(bound).scalar);
+  return values_.Get(narrow ? WordOf(function_, bound) : bound);
+}
+
+Id BodyEmitter::TripsOf(ir::Inst loop) {
+  uint32_t width = ir::BitWidth(function_.TypeOf(function_.Operand(loop, 0)).scalar);
+  Id low = values_.Get(function_.Operand(loop, 0)), high = values_.Get(function_.Operand(loop, 1));
+  auto step = static_cast<uint64_t>(*function_.IntegerConstant(function_.Operand(loop, 2)));
+  Id count = f_.Sub(width, high, low), one = f_.Int(width, 1);
+  if (step != 1) count = f_.Add(width, f_.Div(width, f_.Sub(width, count, one), f_.Int(width, step)), one);
+  return f_.Choose(m_.IntType(width), f_.Compare(spv::OpSLessThan, low, high), count, f_.Int(width, 0));
+}
+
 /// Counters never leave their type: a loop by ones ends at its bound, which is in range; one by larger steps
 /// counts its trips.
 ///
@@ -240,20 +259,17 @@ void BodyEmitter::CloseStates(ir::Inst inst, const LoopLabels& loop, const std::
 ///   by steps           k from 0, while k < trips        the index is lo + k * step
 ///   by steps reversed  k from trips, while k != 0       the index is lo + (k - 1) * step
 void BodyEmitter::EmitFor(ir::Inst inst) {
+  if (HoldsTurns(inst)) return EmitForByTurns(inst);
   const ir::InstData& data = function_[inst];
   ir::Block body = data.regions[0];
   const std::vector<ir::Value>& params = function_[body].params;
   bool reversed = (data.flags & ir::kFlagReversed) != 0;
-  uint32_t width = ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar);
-  Id low = values_.Get(function_.Operand(inst, 0)), high = values_.Get(function_.Operand(inst, 1));
+  bool narrow = narrow_ && narrow_->Has(inst);
+  uint32_t width = narrow ? 32 : ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar);
+  Id low = BoundOf(function_.Operand(inst, 0), width), high = BoundOf(function_.Operand(inst, 1), width);
   auto step = static_cast<uint64_t>(*function_.IntegerConstant(function_.Operand(inst, 2)));
   Id type = m_.IntType(width), one = f_.Int(width, 1), zero = f_.Int(width, 0);
-  Id trips = 0;
-  if (step != 1) {
-    Id distance = f_.Sub(width, f_.Sub(width, high, low), one);
-    Id count = f_.Add(width, f_.Div(width, distance, f_.Int(width, step)), one);
-    trips = f_.Choose(type, f_.Compare(spv::OpSLessThan, low, high), count, zero);
-  }
+  Id trips = step != 1 ? TripsOf(inst) : 0;
   std::vector<Id> initial;
   for (uint32_t n = 0; n < data.result_count; ++n)
     initial.push_back(values_.Get(function_.Operand(inst, 3 + n)));
@@ -264,14 +280,17 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   for (uint32_t n = 0; n < data.result_count; ++n)
     carried.push_back(f_.LoopPhi(loop, TypeOf(params[n + 1]), initial[n]));
   std::vector<OpenPhi> open = OpenStates(inst, loop);
-  Id more = step == 1 ? f_.Compare(reversed ? spv::OpSGreaterThan : spv::OpSLessThan, counter.id,
-                                   reversed ? low : high)
-                      : f_.Compare(spv::OpINotEqual, counter.id, reversed ? zero : trips);
+  spv::Op before = narrow ? spv::OpULessThan : spv::OpSLessThan;
+  Id more = step == 1
+                ? (reversed ? f_.Compare(before, low, counter.id) : f_.Compare(before, counter.id, high))
+                : f_.Compare(spv::OpINotEqual, counter.id, reversed ? zero : trips);
   f_.EndHeader(loop, more);
   Id at = reversed ? f_.Sub(width, counter.id, one) : counter.id;
   values_.Bind(params[0], step == 1 ? at : f_.Add(width, low, f_.Mul(width, at, f_.Int(width, step))));
   for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(params[n + 1], carried[n].id);
+  HeldTurns* around = std::exchange(held_, nullptr);
   EmitBlock(body);
+  held_ = around;
   std::vector<Id> yielded = Yielded(body);
   f_.BeginNext(loop);
   f_.Close(loop, counter, reversed ? at : f_.Add(width, counter.id, one));

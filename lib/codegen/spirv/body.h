@@ -22,8 +22,10 @@
 #include <optional>
 
 #include "analysis/uses.h"
+#include "codegen/spirv/debug_places.h"
 #include "codegen/spirv/in_step.h"
 #include "codegen/spirv/memory.h"
+#include "codegen/spirv/narrow_loops.h"
 #include "codegen/spirv/rows.h"
 #include "codegen/spirv/sums.h"
 
@@ -37,7 +39,7 @@ struct KernelParts {
   StatusReporter& status;
   SumEmitter& sums;
   const InStep& in_step;
-  const diag::SourceManager* sources = nullptr;  ///< where lines are to be said
+  DebugPlaces* places = nullptr;  ///< where lines are to be said
 };
 
 class BodyEmitter {
@@ -92,8 +94,24 @@ class BodyEmitter {
   Id SumOverTeam(ir::Scalar scalar, Id mine);
   /// Sums into neighbouring components of an element, from `position` on; the position behind them.
   uint32_t EmitSums(ir::Block block, uint32_t position, uint32_t last);
-  /// Says where `inst` comes from.
-  void SetPlace(ir::Inst inst);
+  std::vector<ir::Inst> SumsFrom(ir::Block block, uint32_t position, uint32_t last) const;
+  // Of sums by turns (body_turns.cpp).
+  struct HeldTurns;
+  bool HoldsTurns(ir::Inst loop) const;
+  void EmitForByTurns(ir::Inst loop);
+  uint32_t CopiesOf(ir::Inst loop) const;
+  void CountThreads(HeldTurns& held);
+  Id MayExchange(const HeldTurns& held, uint32_t copies);
+  void FindElements(HeldTurns& held);
+  Id CounterAt(const HeldTurns& held, Id number);
+  void EmitRounds(HeldTurns& held, Id first, Id end, uint32_t copies);
+  void EmitOneTurn(HeldTurns& held, Id number);
+  void EmitCopies(HeldTurns& held, Id number, uint32_t copies);
+  void EmitCopy(HeldTurns& held, Id number, std::vector<std::vector<Id>>& runs, std::vector<Id>& carried);
+  void HoldSums(std::span<const ir::Inst> sums);
+  void FlushTurns(HeldTurns& held, Id may);
+  /// Says where what follows comes from.
+  void SetPlace(diag::SourceSpan place);
   void EmitPure(ir::Inst inst);
   /// Whether the sum that reads the value of `product` makes it a part of an fma.
   bool IsTakenIn(ir::Inst product) const;
@@ -102,6 +120,10 @@ class BodyEmitter {
   /// What touches memory, rows or the status block, or reads a parameter.
   void EmitKernelInst(ir::Inst inst);
   void EmitFor(ir::Inst inst);
+  /// A bound of a `for`, in the bits of its counter.
+  Id BoundOf(ir::Value bound, uint32_t width);
+  /// How many trips a `for` has, as wide as its counter.
+  Id TripsOf(ir::Inst loop);
   void EmitWhile(ir::Inst inst);
   void EmitIf(ir::Inst inst);
   void EmitParameterComponent(ir::Inst inst);
@@ -118,7 +140,9 @@ class BodyEmitter {
   ValueTable& values_;
   KernelParts* kernel_;
   std::optional<analysis::Uses> uses_;  ///< where threads are in step
-  Id active_ = 0;      ///< in step: whether this thread takes part; 0: threads are not in step
+  std::optional<NarrowLoops> narrow_;   ///< where they are not
+  Id active_ = 0;              ///< in step: whether this thread takes part; 0: threads are not in step
+  HeldTurns* held_ = nullptr;  ///< of the loop right around
   uint32_t team_ = 0;  ///< threads that run the iteration together, around loops that are apart; 0 elsewhere
   bool enters_met_ =
       false;  ///< the team has met where the block that comes next begins, and touched nothing since

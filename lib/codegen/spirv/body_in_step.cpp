@@ -11,6 +11,7 @@
 
 #include <algorithm>
 
+#include "codegen/common/turn_cells.h"
 #include "codegen/spirv/body.h"
 
 namespace adc::codegen::spirv {
@@ -140,7 +141,7 @@ void BodyEmitter::EmitIfInStep(ir::Inst inst) {
   }
 }
 
-uint32_t BodyEmitter::EmitSums(ir::Block block, uint32_t position, uint32_t last) {
+std::vector<ir::Inst> BodyEmitter::SumsFrom(ir::Block block, uint32_t position, uint32_t last) const {
   const std::vector<ir::Inst>& insts = function_[block].insts;
   std::vector<ir::Inst> sums{insts[position]};
   auto of_one_element = [&](ir::Inst a, ir::Inst b) {
@@ -157,8 +158,17 @@ uint32_t BodyEmitter::EmitSums(ir::Block block, uint32_t position, uint32_t last
     if (!is_sum || !of_one_element(sums[0], next)) break;
     sums.push_back(next);
   }
-  kernel_->sums.AddTogether(sums, active_, kernel_->in_step.IntoOneCell(sums[0]));
-  return position;
+  return sums;
+}
+
+uint32_t BodyEmitter::EmitSums(ir::Block block, uint32_t position, uint32_t last) {
+  std::vector<ir::Inst> sums = SumsFrom(block, position, last);
+  if (held_ != nullptr && IsOfTurn(function_, sums[0])) {
+    HoldSums(sums);
+  } else {
+    kernel_->sums.AddTogether(sums, active_, kernel_->in_step.IntoOneCell(sums[0]));
+  }
+  return position + static_cast<uint32_t>(sums.size());
 }
 
 }  // namespace adc::codegen::spirv

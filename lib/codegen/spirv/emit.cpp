@@ -54,6 +54,13 @@ class Emission {
             config.target.kind == target::Kind::Vulkan ? config.producer : std::string()),
         context_(builder_, module, config),
         math_(builder_) {
+    if (config.debug_lines) {
+      // A near module is for translators, which know the core alone.
+      auto form = config.target.level < 13 || !context_.HasAddresses() ? DebugPlaces::Form::Core
+                                                                       : DebugPlaces::Form::NonSemantic;
+      if (context_.IsMetal()) form = DebugPlaces::Form::Translated;
+      places_.emplace(builder_, *config.sources, form);
+    }
     // Else a driver may take x * 0.0 for 0, whatever x is. Metal's compiler is told in other words;
     // translators to other languages, which near modules are for, know none.
     if (context_.HasAddresses() && config.float_mode != FloatMode::Fast) builder_.PreserveSpecialFloats();
@@ -147,6 +154,10 @@ class Emission {
     InStep in_step;
     if (parallel && !context_.IsMetal()) in_step = InStep(kernel, task.parallel, sums, SumEmitter::CanAdd);
     FunctionBuilder builder(builder_, builder_.VoidType(), {});
+    if (places_) {
+      diag::SourceSpan place = parallel ? kernel[task.parallel].span : kernel.span;
+      places_->Begin(builder, context_.ir.Text(kernel.name), symbol, place.Valid() ? place : kernel.span);
+    }
     ScalarEmitter scalars(builder, math_, context_.config.float_mode);
     Environment environment(context_, builder, scalars, kernel, rows, addressing,
                             UsesOf(context_.ir, kernel, task.first, task.last, context_.ability));
@@ -159,13 +170,8 @@ class Emission {
     RowEmitter row_emitter(context_, kernel, environment, builder, values, memory, status);
     SumEmitter sum_emitter(builder_, kernel, environment, builder, scalars, values, memory, std::move(sums),
                            of.block_size);
-    KernelParts parts{environment,
-                      memory,
-                      row_emitter,
-                      status,
-                      sum_emitter,
-                      in_step,
-                      context_.config.debug_lines ? context_.config.sources : nullptr};
+    KernelParts parts{
+        environment, memory, row_emitter, status, sum_emitter, in_step, places_ ? &*places_ : nullptr};
     BodyEmitter body(kernel, builder, scalars, values, &parts);
     TaskEmitter(context_, kernel, environment, builder, values, status, memory, body, of.block_size)
         .Emit(task);
@@ -182,6 +188,7 @@ class Emission {
   ModuleBuilder builder_;
   ModuleContext context_;
   MathLibrary math_;
+  std::optional<DebugPlaces> places_;
 };
 
 std::vector<uint8_t> PayloadOf(const Words& words) {
@@ -230,9 +237,11 @@ diag::Result<TargetCode> EmitSpirv(const ir::Module& module, std::span<const Ker
     words = spirv::Optimise(words, level);
     watch.Lap("optimise");
   }
-  std::string problem = spirv::Validate(words, level);
-  ADC_CHECK(problem.empty(), problem.c_str());
-  watch.Lap("validate");
+  if (config.validate) {
+    std::string problem = spirv::Validate(words, level);
+    ADC_CHECK(problem.empty(), problem.c_str());
+    watch.Lap("validate");
+  }
   code.features = emission.Features();
   if (code.HasTeams()) code.features.emplace_back(ADRT_GPU_TEAM_FEATURE);
   std::sort(code.features.begin(), code.features.end());

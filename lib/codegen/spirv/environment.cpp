@@ -247,8 +247,8 @@ Id Environment::Thread() {
   }
   Uses(context_.thread_index);
   Id word = m_.IntType(32);
-  Id place = f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassInput, word),
-                     {context_.thread_index, f_.Int(32, 0)});
+  Id type = m_.PointerType(spv::StorageClassInput, word);
+  Id place = f_.Emit(spv::OpAccessChain, type, {context_.thread_index, f_.Int(32, 0)});
   Id number = f_.Load(word, place, 0);
   thread_ = f_.Resize(number, 32, Wide(), false);
   if (team_ != 0) {
@@ -274,7 +274,10 @@ Id Environment::TeamNumber() {
 /// The loader knows no number of a workgroup in code that is to run unverified.
 Id Environment::FirstOfBlock(uint32_t size) {
   Id length = f_.Int(Wide(), size);
-  if (addressing_ == Addressing::Alone) return f_.Sub(Wide(), Thread(), f_.Mod(Wide(), Thread(), length));
+  if (addressing_ == Addressing::Alone) {
+    Id thread = Thread();
+    return f_.Sub(Wide(), thread, f_.Mod(Wide(), thread, length));
+  }
   return f_.Mul(Wide(), InputWord(context_.group, spv::BuiltInWorkgroupId, "adc.group", 0), length);
 }
 
@@ -288,8 +291,8 @@ Id Environment::InputWord(Id& variable, spv::BuiltIn builtin, const char* name, 
     m_.Name(variable, name);
   }
   Uses(variable);
-  Id place =
-      f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassInput, word), {variable, f_.Int(32, axis)});
+  Id type = m_.PointerType(spv::StorageClassInput, word);
+  Id place = f_.Emit(spv::OpAccessChain, type, {variable, f_.Int(32, axis)});
   return f_.Resize(f_.Load(word, place, 0), 32, Wide(), false);
 }
 

@@ -23,7 +23,8 @@ struct ModuleContext {
   Id group_count = 0, group = 0;  ///< built-in inputs, made when asked for
   std::map<std::string, Id>
       value_blocks;  ///< with bindings of a shader: variables of blocks of values, by their place
-  Id invocation_in_block = 0, subgroup_in_block = 0, subgroups = 0;  ///< built-in inputs, made when asked for
+  // Built-in inputs, made when asked for.
+  Id invocation_in_block = 0, subgroup_in_block = 0, subgroups = 0, place_in_subgroup = 0, subgroup_size = 0;
   std::map<std::pair<Id, uint32_t>, Id> shared;  ///< arrays of a workgroup, by type and number in their entry
   Id raise = 0;                      ///< with device addresses: the function that fills the status block
   std::map<uint32_t, Id> constants;  ///< arrays by position in ir::Module::constants
@@ -113,6 +114,15 @@ class Environment {
     return InputNumber(context_.subgroup_in_block, spv::BuiltInSubgroupId, "adc.subgroup");
   }
   Id SubgroupsOfBlock() { return InputNumber(context_.subgroups, spv::BuiltInNumSubgroups, "adc.subgroups"); }
+  /// By which exchanges name an invocation; 32 bits.
+  Id PlaceInSubgroup() {
+    return InputNumber(context_.place_in_subgroup, spv::BuiltInSubgroupLocalInvocationId, "adc.place");
+  }
+  /// As the device states it: a subgroup may have fewer invocations.
+  Id SubgroupSize() {
+    return InputNumber(context_.subgroup_size, spv::BuiltInSubgroupSize, "adc.subgroup_size");
+  }
+  const AtomicAbility& ability() const { return context_.ability; }
   /// `size` invocations are a team: always, or where a launch says so.
   void SetTeam(uint32_t size, bool always) { team_ = size, always_team_ = always; }
   /// The number of this invocation in a team; 32 bits.

@@ -41,18 +41,16 @@ Id FunctionBuilder::Variable(Id pointee) {
   return id;
 }
 
-void FunctionBuilder::Line(Id file, uint32_t line, uint32_t column) {
-  Words place{file, line, column};
-  if (place == line_) return;
-  AppendInstruction(body_, spv::OpLine, place);
-  line_ = std::move(place);
+void FunctionBuilder::SetPlace(Words place, const Words& code) {
+  body_.insert(body_.end(), code.begin(), code.end());
+  place_ = std::move(place);
 }
 
 void FunctionBuilder::Start(Id label) {
   ADC_CHECK(!in_head_, "the head is one block");
   AppendInstruction(body_, spv::OpLabel, Words{label});
   block_ = label;
-  line_.clear();
+  place_.clear();
 }
 
 void FunctionBuilder::Select(Id condition, Id yes, Id no, Id merge) {

@@ -63,8 +63,10 @@ class FunctionBuilder {
   /// A variable of this function.
   Id Variable(Id pointee);
 
-  /// What follows in this block comes from this place of the source.
-  void Line(Id file, uint32_t line, uint32_t column);
+  /// The place in the source that was said last in this block; empty: none.
+  const Words& Place() const { return place_; }
+  /// What follows in this block comes from another place; `code` says so.
+  void SetPlace(Words place, const Words& code);
 
   // Blocks. A block ends with a branch, and the next one starts with its label.
   void Start(Id label);
@@ -131,7 +133,7 @@ class FunctionBuilder {
   std::vector<Id> parameter_types_, parameters_;
   bool in_head_ = false;
   bool has_loops_ = false;
-  Words line_;  ///< the place said last in this block
+  Words place_;
   Words variables_, head_, body_;
   std::map<std::pair<uint32_t, uint64_t>, Id> by_bits_;  ///< floats that are no constants, by width and bits
   std::map<Id, Id> widened_;  ///< 64-bit integer -> the 32-bit one whose sign it was extended after

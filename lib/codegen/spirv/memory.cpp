@@ -277,8 +277,9 @@ Id MemoryEmitter::AtomicUpdate(const Cell& cell, Op op, std::span<const Id> oper
     case AtomicWay::Count: {
       Id low = f_.ShiftLeft(cell.width, cell.index, f_.Int(32, 1));
       Id high = f_.Add(cell.width, low, f_.Int(cell.width, 1));
-      atomics_.UpdateCount(environment_.Element(cell.param, Storage::U32, low),
-                           environment_.Element(cell.param, Storage::U32, high), op, operands[0]);
+      Place at_low = environment_.Element(cell.param, Storage::U32, low);
+      Place at_high = environment_.Element(cell.param, Storage::U32, high);
+      atomics_.UpdateCount(at_low, at_high, op, operands[0]);
       return 0;
     }
   }

@@ -34,6 +34,14 @@ Id ModuleBuilder::GlslSet() {
   return glsl_;
 }
 
+Id ModuleBuilder::DebugSet() {
+  if (debug_ == 0) {
+    debug_ = NewId();
+    AddExtension("SPV_KHR_non_semantic_info");
+  }
+  return debug_;
+}
+
 Id ModuleBuilder::Intern(spv::Op op, std::span<const uint32_t> operands) {
   Words key{static_cast<uint32_t>(op)};
   key.insert(key.end(), operands.begin(), operands.end());
@@ -214,6 +222,26 @@ Id ModuleBuilder::String(std::string_view text) {
   return place->second;
 }
 
+void ModuleBuilder::AddSource(Id file, std::span<const std::string_view> parts) {
+  if (parts.empty())
+    AppendInstruction(sources_, spv::OpSource,
+                      Words{static_cast<uint32_t>(spv::SourceLanguageUnknown), 0, file});
+  for (size_t n = 0; n < parts.size(); ++n) {
+    Words operands;
+    if (n == 0) operands = {static_cast<uint32_t>(spv::SourceLanguageUnknown), 0, file};
+    AppendText(operands, parts[n]);
+    AppendInstruction(sources_, n == 0 ? spv::OpSource : spv::OpSourceContinued, operands);
+  }
+}
+
+Id ModuleBuilder::DebugInfo(uint32_t instruction, std::initializer_list<Id> operands) {
+  Id type = VoidType(), id = NewId();
+  Words all{type, id, DebugSet(), instruction};
+  all.insert(all.end(), operands.begin(), operands.end());
+  AppendInstruction(globals_, spv::OpExtInst, all);
+  return id;
+}
+
 void ModuleBuilder::Name(Id id, std::string_view name) {
   if (producer_.empty() || name.empty()) return;
   Words operands{id};
@@ -278,11 +306,14 @@ Words ModuleBuilder::Finish(bool physical) const {
     AppendText(text, name);
     AppendInstruction(words, spv::OpExtension, text);
   }
-  if (glsl_ != 0) {
-    Words operands{glsl_};
-    AppendText(operands, "GLSL.std.450");
+  auto import = [&](Id set, std::string_view name) {
+    if (set == 0) return;
+    Words operands{set};
+    AppendText(operands, name);
     AppendInstruction(words, spv::OpExtInstImport, operands);
-  }
+  };
+  import(glsl_, "GLSL.std.450");
+  import(debug_, "NonSemantic.Shader.DebugInfo.100");
   AppendInstruction(words, spv::OpMemoryModel,
                     Words{static_cast<uint32_t>(physical ? spv::AddressingModelPhysicalStorageBuffer64
                                                          : spv::AddressingModelLogical),
@@ -294,9 +325,10 @@ Words ModuleBuilder::Finish(bool physical) const {
       AppendInstruction(modes, spv::OpExecutionMode, Words{entry, mode, width});
     }
   }
-  Words source, made_by;
+  Words source = sources_, made_by;
   if (!producer_.empty()) {
-    AppendInstruction(source, spv::OpSource, Words{static_cast<uint32_t>(spv::SourceLanguageUnknown), 0});
+    if (source.empty())
+      AppendInstruction(source, spv::OpSource, Words{static_cast<uint32_t>(spv::SourceLanguageUnknown), 0});
     Words text;
     AppendText(text, producer_);
     AppendInstruction(made_by, spv::OpModuleProcessed, text);

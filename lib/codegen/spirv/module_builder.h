@@ -61,6 +61,8 @@ class ModuleBuilder {
   void AddExtension(std::string_view name) { extensions_.emplace(name); }
   /// The id of the instruction set GLSL.std.450.
   Id GlslSet();
+  /// The id of the instruction set NonSemantic.Shader.DebugInfo.100.
+  Id DebugSet();
 
   Id VoidType() { return Intern(spv::OpTypeVoid, {}); }
   Id BoolType() { return Intern(spv::OpTypeBool, {}); }
@@ -113,6 +115,10 @@ class ModuleBuilder {
 
   /// Text that instructions can name: the file of a line.
   Id String(std::string_view text);
+  /// A file that lines name and its text, in parts that fit into an instruction each; none: without its text.
+  void AddSource(Id file, std::span<const std::string_view> parts);
+  /// An instruction of DebugSet outside of functions.
+  Id DebugInfo(uint32_t instruction, std::initializer_list<Id> operands);
   /// What tools are to call an id.
   void Name(Id id, std::string_view name);
   void NameMember(Id id, uint32_t member, std::string_view name);
@@ -149,14 +155,14 @@ class ModuleBuilder {
   uint32_t version_;
   std::string producer_;
   Id next_id_ = 1;
-  Id glsl_ = 0;
+  Id glsl_ = 0, debug_ = 0;
   std::set<spv::Capability> capabilities_;
   std::set<std::string> extensions_;
   std::vector<Id> entries_;
   std::set<uint32_t> float_widths_;
   bool preserves_ = false;
   bool for_translators_ = false;
-  Words entry_points_, execution_modes_, strings_, names_, annotations_, globals_, functions_;
+  Words entry_points_, execution_modes_, strings_, sources_, names_, annotations_, globals_, functions_;
   std::map<std::string, Id, std::less<>> string_ids_;
   std::map<Words, Id> interned_;
   std::map<std::tuple<Id, uint32_t, uint32_t>, Id> block_arrays_;  ///< by element, length and stride

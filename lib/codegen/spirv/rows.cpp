@@ -19,7 +19,8 @@ Id RowEmitter::TokenOf(uint32_t group, Id row) {
   uint64_t lanes = context_.config.target.row_lanes;
   Id block = f_.Div(64, row, f_.Int(64, lanes));
   Id bytes = f_.Mul(64, environment_.GroupWord(group, kStride), f_.Int(64, lanes));
-  Id offset = f_.Add(64, environment_.GroupWord(group, kOffset), f_.Mul(64, block, bytes));
+  Id first = environment_.GroupWord(group, kOffset);
+  Id offset = f_.Add(64, first, f_.Mul(64, block, bytes));
   return f_.Emit(spv::OpBitwiseOr, m_.IntType(64), {offset, f_.Mod(64, row, f_.Int(64, lanes))});
 }
 

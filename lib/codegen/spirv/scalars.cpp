@@ -150,8 +150,8 @@ Id ScalarEmitter::CountBits(Scalar scalar, Id a) {
   if (bits <= 32) return f_.Emit(spv::OpBitCount, word, {a});
   Id low = f_.Resize(a, 64, 32, false);
   Id high = f_.Resize(f_.ShiftRight(64, a, f_.Int(32, 32)), 64, 32, false);
-  Id sum = f_.Add(32, f_.Emit(spv::OpBitCount, word, {low}), f_.Emit(spv::OpBitCount, word, {high}));
-  return f_.Resize(sum, 32, 64, false);
+  Id low_bits = f_.Emit(spv::OpBitCount, word, {low}), high_bits = f_.Emit(spv::OpBitCount, word, {high});
+  return f_.Resize(f_.Add(32, low_bits, high_bits), 32, 64, false);
 }
 
 /// FindUMsb gives -1 for 0, which makes 32 of 31 - (-1).
@@ -296,7 +296,8 @@ Id ScalarEmitter::UnaryFloat(Op op, Scalar scalar, Id a) {
 Id ScalarEmitter::TruncateWide(Id a) {
   Id type = m_.FloatType(64);
   Id below = f_.Compare(spv::OpFOrdLessThan, a, FloatConstant(Scalar::F64, 0));
-  return f_.Choose(type, below, f_.Glsl(GLSLstd450Ceil, type, {a}), f_.Glsl(GLSLstd450Floor, type, {a}));
+  Id up = f_.Glsl(GLSLstd450Ceil, type, {a}), down = f_.Glsl(GLSLstd450Floor, type, {a});
+  return f_.Choose(type, below, up, down);
 }
 
 /// RoundEven of f64, for the same reason: at 2^52 the distance between two numbers is 1, so that adding 2^52
@@ -531,8 +532,8 @@ Id ScalarEmitter::RoundToOdd(Id wide) {
   Id nearest = f_.Emit(spv::OpFConvert, number, {wide});
   Id back = f_.Emit(spv::OpFConvert, type, {nearest});
   Id bits = f_.Emit(spv::OpBitcast, word, {nearest});
-  Id further = f_.Compare(spv::OpFOrdGreaterThan, f_.Glsl(GLSLstd450FAbs, type, {back}),
-                          f_.Glsl(GLSLstd450FAbs, type, {wide}));
+  Id size = f_.Glsl(GLSLstd450FAbs, type, {back}), exact = f_.Glsl(GLSLstd450FAbs, type, {wide});
+  Id further = f_.Compare(spv::OpFOrdGreaterThan, size, exact);
   Id below = f_.Choose(word, further, f_.Sub(32, bits, f_.Int(32, 1)), bits);
   Id odd = f_.Emit(spv::OpBitwiseOr, word, {below, f_.Int(32, 1)});
   Id differs = f_.Compare(spv::OpFOrdNotEqual, back, wide);

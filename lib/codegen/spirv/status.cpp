@@ -46,8 +46,8 @@ void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& repo
   Id most = report.needed;
   if (!narrow) {
     Id high = f.ShiftRight(64, report.needed, f.Int(32, 32)), largest = f.Int(32, UINT32_MAX);
-    most = f.Choose(type, f.Compare(spv::OpIEqual, high, f.Int(64, 0)),
-                    f.Resize(report.needed, 64, 32, false), largest);
+    Id fits = f.Compare(spv::OpIEqual, high, f.Int(64, 0)), low = f.Resize(report.needed, 64, 32, false);
+    most = f.Choose(type, fits, low, largest);
   }
   f.Emit(spv::OpAtomicUMax, type,
          {word(ADRT_CPU_STATUS_MOST).pointer, f.Int(32, spv::ScopeDevice), relaxed, most});
@@ -74,8 +74,8 @@ Id StatusReporter::MakeFunction() {
     status = f.Emit(spv::OpConvertUToPtr, m.PointerType(memory, block), {f.Parameter(0)});
   }
   auto place = [&](uint32_t number) {
-    Id pointer =
-        f.Emit(spv::OpAccessChain, m.PointerType(memory, word), {status, f.Int(32, 0), f.Int(32, number)});
+    Id type = m.PointerType(memory, word);
+    Id pointer = f.Emit(spv::OpAccessChain, type, {status, f.Int(32, 0), f.Int(32, number)});
     return Place{pointer, bound ? 0u : 4u, Storage::U32};
   };
   size_t first = bound ? 0 : 1;

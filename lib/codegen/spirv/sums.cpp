@@ -87,7 +87,9 @@ Id SumEmitter::ReduceWide(Reduction reduction, Scalar scalar, Id total) {
     Id first = Together(spv::OpGroupNonUniformIAdd, 32, f_.And(32, low, f_.Int(32, 0xFFFF)));
     Id second = Together(spv::OpGroupNonUniformIAdd, 32, f_.ShiftRight(32, low, f_.Int(32, 16)));
     Id third = Together(spv::OpGroupNonUniformIAdd, 32, high);
-    return f_.Add(64, f_.Add(64, f_.Resize(first, 32, 64, false), at(second, 16)), at(third, 32));
+    Id lower = f_.Resize(first, 32, 64, false);
+    lower = f_.Add(64, lower, at(second, 16));
+    return f_.Add(64, lower, at(third, 32));
   }
   bool is_max = reduction == Reduction::Max, is_signed = ir::IsSigned(scalar);
   if (!is_max && reduction != Reduction::Min) return 0;
@@ -96,7 +98,8 @@ Id SumEmitter::ReduceWide(Reduction reduction, Scalar scalar, Id total) {
   Id best = Together(is_signed ? sign : bits, 32, high);
   Id other = f_.Int(32, is_max ? 0 : UINT32_MAX);
   low = f_.Choose(m_.IntType(32), f_.Compare(spv::OpIEqual, high, best), low, other);
-  return f_.Add(64, f_.Resize(Together(bits, 32, low), 32, 64, false), at(best, 32));
+  low = f_.Resize(Together(bits, 32, low), 32, 64, false);
+  return f_.Add(64, low, at(best, 32));
 }
 
 /// In code that is to be translated: whether its number is the lowest one, since translators do not know
@@ -156,16 +159,53 @@ Id SumEmitter::PeersOf(std::pair<Id, uint32_t> element, Id left) {
   return peers;
 }
 
+Id SumEmitter::ValueOf(ir::Inst sum) {
+  Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sum)[0]).scalar;
+  Id value = values_.Get(kernel_.AccessValues(sum)[0]);
+  return kernel_[sum].op == Op::AtomicSub ? scalars_.Emit(Op::Neg, scalar, scalar, {value}) : value;
+}
+
+Id SumEmitter::TotalOf(ir::Inst sum, Id active) {
+  m_.AddCapability(spv::CapabilityGroupNonUniform);
+  m_.AddCapability(spv::CapabilityGroupNonUniformArithmetic);
+  return AddOver(kernel_.TypeOf(kernel_.AccessValues(sum)[0]).scalar, active, ValueOf(sum));
+}
+
+// At level k two runs of 2^k threads become one: threads whose bit k is 0 give the later run away, their
+// partners the earlier one.
+Id SumEmitter::TotalOfRuns(Scalar scalar, std::vector<Id> runs, Id place, Id size) {
+  constexpr uint32_t kMostThreads = 128;  // of a subgroup
+  m_.AddCapability(spv::CapabilityGroupNonUniformShuffle);
+  Id type = scalars_.RegisterType(scalar);
+  auto across = [&](Id value, uint32_t distance) {
+    return f_.Emit(spv::OpGroupNonUniformShuffleXor, type,
+                   {f_.Int(32, spv::ScopeSubgroup), value, f_.Int(32, distance)});
+  };
+  auto sum = [&](Id a, Id b) { return scalars_.Emit(Op::Add, scalar, scalar, {a, b}); };
+  uint32_t distance = 1;
+  for (; runs.size() != 1; distance *= 2) {
+    Id takes_later = f_.Compare(spv::OpINotEqual, f_.And(32, place, f_.Int(32, distance)), f_.Int(32, 0));
+    for (size_t n = 0; n < runs.size() / 2; ++n) {
+      Id earlier = runs[2 * n], later = runs[2 * n + 1];
+      Id given = f_.Choose(type, takes_later, earlier, later);
+      runs[n] = sum(f_.Choose(type, takes_later, later, earlier), across(given, distance));
+    }
+    runs.resize(runs.size() / 2);
+  }
+  Id nothing = scalars_.Constant(scalar, StartOf(Reduction::Add, scalar));
+  for (; distance < kMostThreads; distance *= 2) {
+    Id is_there = f_.Compare(spv::OpULessThan, f_.Int(32, distance), size);
+    runs[0] = sum(runs[0], f_.Choose(type, is_there, across(runs[0], distance), nothing));
+  }
+  return runs[0];
+}
+
 void SumEmitter::AddTogether(std::span<const ir::Inst> sums, Id active, bool one_cell) {
   m_.AddCapability(spv::CapabilityGroupNonUniform);
   m_.AddCapability(spv::CapabilityGroupNonUniformArithmetic);
   Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sums[0])[0]).scalar;
   std::vector<Id> values;
-  for (ir::Inst sum : sums) {
-    Id value = values_.Get(kernel_.AccessValues(sum)[0]);
-    if (kernel_[sum].op == Op::AtomicSub) value = scalars_.Emit(Op::Neg, scalar, scalar, {value});
-    values.push_back(value);
-  }
+  for (ir::Inst sum : sums) values.push_back(ValueOf(sum));
   uint32_t rounds = one_cell ? 1 : ir::ByteSize(scalar) < 4 ? kElementsInWords : kElements;
   // Registers of f16 are those of f32: the update rounds once.
   if (scalar == Scalar::F16) scalar = Scalar::F32;

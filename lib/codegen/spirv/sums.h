@@ -46,6 +46,21 @@ class SumEmitter {
   /// Where threads are in step: the gathered sums `sums`, into neighbouring components of one element, of the
   /// threads with `active`. `one_cell`: it is the same element for all of them.
   void AddTogether(std::span<const ir::Inst> sums, Id active, bool one_cell);
+  /// Where threads are in step: what those with `active` add to the cell of `sum`.
+  Id TotalOf(ir::Inst sum, Id active);
+  /// What a thread adds by itself.
+  Id ValueOf(ir::Inst sum);
+  /// Whether threads exchange values of a type without asking more of the device than their sums do.
+  static bool CanExchange(ir::Scalar scalar) {
+    return ir::BitWidth(scalar) == 32 || scalar == ir::Scalar::F64;
+  }
+  /// The totals over the subgroup of `runs`, a power of two of them: thread n has that of run n modulo their
+  /// number. `place`: by which exchanges name the thread, of `size`.
+  Id TotalOfRuns(ir::Scalar scalar, std::vector<Id> runs, Id place, Id size);
+  /// Whether one of the subgroup's threads has `truth`.
+  Id AnyOf(Id truth) { return TruthTogether(spv::OpGroupNonUniformLogicalOr, truth); }
+  /// Whether all of them have it.
+  Id AllOf(Id truth) { return TruthTogether(spv::OpGroupNonUniformLogicalAnd, truth); }
   /// The sum after accumulation `inst`.
   Id Accumulate(ir::Inst inst, Id total);
   /// Adds all sums to their cells, where all threads meet; one entry of both lists per sum. `touched`:

@@ -39,7 +39,8 @@ void TaskEmitter::Emit(const analysis::Task& task) {
 
 void TaskEmitter::EmitSerial(const analysis::Task& task) {
   Id run = m_.NewId(), done = m_.NewId();
-  f_.Select(f_.Compare(spv::OpULessThan, environment_.Thread(), environment_.Threads()), run, done, done);
+  Id thread = environment_.Thread(), threads = environment_.Threads();
+  f_.Select(f_.Compare(spv::OpULessThan, thread, threads), run, done, done);
   f_.Start(run);
   body_.EmitRange(kernel_.Body(), task.first, task.last);
   f_.Branch(done);

@@ -1,7 +1,9 @@
 #include "codegen/spirv/tools.h"
 
+#include <set>
 #include <spirv-tools/libspirv.hpp>
 #include <spirv-tools/optimizer.hpp>
+#include <utility>
 
 #include "support/check.h"
 
@@ -63,6 +65,59 @@ Words Optimise(const Words& module, uint32_t level) {
   size_t place = ExtensionsOf(optimised).first;
   optimised.insert(at(optimised, place), at(module, first), at(module, last));
   return optimised;
+}
+
+namespace {
+
+spv::Op OpOf(std::span<const uint32_t> instruction) {
+  return static_cast<spv::Op>(instruction[0] & spv::OpCodeMask);
+}
+
+/// The text that begins at a word of the instruction.
+std::string_view TextAt(std::span<const uint32_t> instruction, size_t word) {
+  if (word >= instruction.size()) return {};
+  std::string_view text(reinterpret_cast<const char*>(&instruction[word]), (instruction.size() - word) * 4);
+  return text.substr(0, text.find('\0'));
+}
+
+}  // namespace
+
+Words WithoutDebugInfo(const Words& module) {
+  constexpr size_t kHeader = 5;
+  if (module.size() < kHeader) return module;
+  std::vector<std::span<const uint32_t>> instructions;
+  std::set<Id> debug;
+  bool others = false;  // sets that may read texts, as DebugPrintf does
+  for (size_t at = kHeader; at < module.size();) {
+    size_t count = module[at] >> spv::WordCountShift;
+    if (count == 0 || count > module.size() - at) return module;
+    instructions.emplace_back(&module[at], count);
+    at += count;
+    if (OpOf(instructions.back()) != spv::OpExtInstImport || count < 3) continue;
+    std::string_view name = TextAt(instructions.back(), 2);
+    bool is_debug = name.starts_with("NonSemantic.Shader.DebugInfo.");
+    if (is_debug) debug.insert(instructions.back()[1]);
+    others = others || (!is_debug && name.starts_with("NonSemantic."));
+  }
+  bool has_source = false;
+  auto goes = [&](std::span<const uint32_t> inst) {
+    spv::Op op = OpOf(inst);
+    if (op == spv::OpLine || op == spv::OpNoLine || op == spv::OpSourceContinued) return true;
+    if (op == spv::OpString) return !others;
+    if (op == spv::OpExtInstImport) return inst.size() > 1 && debug.contains(inst[1]);
+    if (op == spv::OpExtInst) return inst.size() > 3 && debug.contains(inst[3]);
+    if (op == spv::OpExtension)
+      return !debug.empty() && !others && TextAt(inst, 1) == "SPV_KHR_non_semantic_info";
+    return op == spv::OpSource && std::exchange(has_source, true);
+  };
+  Words words(module.begin(), module.begin() + kHeader);
+  for (std::span<const uint32_t> inst : instructions) {
+    if (goes(inst)) continue;
+    // The language and its version stay of a source.
+    size_t most = OpOf(inst) == spv::OpSource ? 3 : inst.size();
+    AppendInstruction(words, OpOf(inst), inst.subspan(1, std::min(inst.size(), most) - 1));
+  }
+  return words;
 }
 
 std::string Disassemble(const Words& module, uint32_t level, Ids ids) {

@@ -11,6 +11,10 @@ namespace adc::codegen::spirv {
 std::string Validate(const Words& module, uint32_t level);
 /// Removes what is computed twice or for nothing. Control flow stays as it is.
 Words Optimise(const Words& module, uint32_t level);
+/// The module without what only debuggers read: places, texts of the source, functions as the source has
+/// them. Names stay, which tools show. Of any words: what is no whole sequence of instructions is left as it
+/// is.
+Words WithoutDebugInfo(const Words& module);
 /// How a module's text spells ids: by their numbers, or by what they are ("%float_0_5").
 enum class Ids : uint8_t { Numbers, Names };
 /// The module as text, for people and tests.

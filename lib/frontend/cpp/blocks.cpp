@@ -52,6 +52,7 @@ void Lowering::Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const 
         open.thread = indices[axes];
         function_[open.thread].name = module_.Intern("thread");
         open.body = ssa_.builder().block();
+        open.scopes = ssa_.ScopeCount();
         block_ = open;
         frame.variables[parameter] = NewObject(parameter->getType(), {}, parameter->getSourceRange());
       });
@@ -97,7 +98,7 @@ Value Lowering::ThreadAlong(size_t axis) {
 
 /// The array of an adc::shared.
 ObjectPtr Lowering::SharedCells(QualType type, SourceRange range) {
-  if (ssa_.builder().block() != block_->body)
+  if (ssa_.builder().block() != block_->body || ssa_.MayHaveLeft(block_->scopes))
     Refuse(range, "a shared array is declared behind a branch or in a loop",
            "declare it where the lambda of adc::blocks begins");
   ObjectPtr cells = NewObject(type, {}, range);

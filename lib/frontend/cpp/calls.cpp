@@ -164,7 +164,6 @@ Given Lowering::Inline(const clang::FunctionDecl* function, ObjectPtr self,
   frame.function = defined;
   frame.call = call;
   frame.self = std::move(self);
-  frame.first_boundary = boundaries_.size();
   // Arguments are evaluated in the caller.
   auto count = std::min(defined->getNumParams(), static_cast<unsigned>(arguments.size()));
   for (unsigned k = 0; k < count; ++k) {
@@ -184,8 +183,6 @@ Given Lowering::RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXC
   }
   Frame* caller = frame_;
   diag::SourceSpan place = ssa_.builder().span();
-  frame.returned = ssa_.NewSlot(ir::kI1, {});
-  ssa_.Set(frame.returned, ssa_.builder().Int(ir::kI1, 0));
   frame.born = Here();
   if (frame.gives_reference) frame.chosen = ssa_.NewSlot(ir::kI32, {});
   std::vector<OpenLoop> outer_loops;
@@ -194,12 +191,12 @@ Given Lowering::RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXC
   outer_switches.swap(switches_);
   frame_ = &frame;
   frames_.push_back(&frame);
+  frame.scope = ssa_.OpenScope();
   if (constructor != nullptr) InitialiseMembers(constructor);
   if (const auto* tried = llvm::dyn_cast<clang::CXXTryStmt>(body))
     Refuse(tried, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
-  const clang::Stmt* statements[] = {body};
-  Rest rest{statements};
-  Run(&rest);
+  Statement(body);
+  ssa_.CloseScope();
   frames_.pop_back();
   frame_ = caller;
   loops_.swap(outer_loops);

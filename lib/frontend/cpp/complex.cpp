@@ -35,41 +35,44 @@ void Lowering::StoreComplex(const ObjectPtr& object, Complex value, SourceRange 
 /// does not depend on that factor, and its derivative neither.
 Lowering::Complex Lowering::Quotient(Complex a, Complex b) {
   Type type = ssa_.TypeOf(a.real);
-  auto make = [&](Op op, Value x, Value y) { return ssa_.Make(op, {x, y}); };
-  Value scale = make(Op::Max, ssa_.Make(Op::Abs, {b.real}), ssa_.Make(Op::Abs, {b.imaginary}));
+  Value scale = ssa_.Make(Op::Max, {ssa_.Make(Op::Abs, {b.real}), ssa_.Make(Op::Abs, {b.imaginary})});
   scale = ssa_.Make(Op::StopGradient, {scale});
-  Value c = make(Op::Div, b.real, scale), d = make(Op::Div, b.imaginary, scale);
-  Value square = make(Op::Mul, make(Op::Add, make(Op::Mul, c, c), make(Op::Mul, d, d)), scale);
+  Value c = ssa_.Make(Op::Div, {b.real, scale}), d = ssa_.Make(Op::Div, {b.imaginary, scale});
+  Value square = ssa_.Make(
+      Op::Mul, {ssa_.Make(Op::Add, {ssa_.Make(Op::Mul, {c, c}), ssa_.Make(Op::Mul, {d, d})}), scale});
   Value imaginary = a.imaginary.Valid() ? a.imaginary : ZeroOf(type);
-  Value x = make(Op::Add, make(Op::Mul, a.real, c), make(Op::Mul, imaginary, d));
-  Value y = make(Op::Sub, make(Op::Mul, imaginary, c), make(Op::Mul, a.real, d));
-  return {make(Op::Div, x, square), make(Op::Div, y, square)};
+  Value x = ssa_.Make(Op::Add, {ssa_.Make(Op::Mul, {a.real, c}), ssa_.Make(Op::Mul, {imaginary, d})});
+  Value y = ssa_.Make(Op::Sub, {ssa_.Make(Op::Mul, {imaginary, c}), ssa_.Make(Op::Mul, {a.real, d})});
+  return {ssa_.Make(Op::Div, {x, square}), ssa_.Make(Op::Div, {y, square})};
 }
 
 Lowering::Complex Lowering::ComplexArithmetic(clang::BinaryOperatorKind kind, Complex a, Complex b,
                                               const clang::Expr* at) {
   SetPlace(at->getSourceRange());
-  auto make = [&](Op op, Value x, Value y) { return ssa_.Make(op, {x, y}); };
   if (!(ssa_.TypeOf(a.real) == ssa_.TypeOf(b.real))) Refuse(at, "complex numbers of different types");
   bool both = a.imaginary.Valid() && b.imaginary.Valid();
   Value only = a.imaginary.Valid() ? a.imaginary : b.imaginary;
   switch (kind) {
     case clang::BO_Add:
-      return {make(Op::Add, a.real, b.real), both ? make(Op::Add, a.imaginary, b.imaginary) : only};
+      return {ssa_.Make(Op::Add, {a.real, b.real}),
+              both ? ssa_.Make(Op::Add, {a.imaginary, b.imaginary}) : only};
     case clang::BO_Sub:
       if (!both && b.imaginary.Valid()) only = ssa_.Make(Op::Neg, {only});
-      return {make(Op::Sub, a.real, b.real), both ? make(Op::Sub, a.imaginary, b.imaginary) : only};
+      return {ssa_.Make(Op::Sub, {a.real, b.real}),
+              both ? ssa_.Make(Op::Sub, {a.imaginary, b.imaginary}) : only};
     case clang::BO_Mul: {
       if (!both) {
         Value factor = a.imaginary.Valid() ? b.real : a.real;
-        return {make(Op::Mul, a.real, b.real), make(Op::Mul, only, factor)};
+        return {ssa_.Make(Op::Mul, {a.real, b.real}), ssa_.Make(Op::Mul, {only, factor})};
       }
-      Value real = make(Op::Sub, make(Op::Mul, a.real, b.real), make(Op::Mul, a.imaginary, b.imaginary));
-      return {real, make(Op::Add, make(Op::Mul, a.real, b.imaginary), make(Op::Mul, a.imaginary, b.real))};
+      Value real = ssa_.Make(
+          Op::Sub, {ssa_.Make(Op::Mul, {a.real, b.real}), ssa_.Make(Op::Mul, {a.imaginary, b.imaginary})});
+      return {real, ssa_.Make(Op::Add, {ssa_.Make(Op::Mul, {a.real, b.imaginary}),
+                                        ssa_.Make(Op::Mul, {a.imaginary, b.real})})};
     }
     case clang::BO_Div:
       if (b.imaginary.Valid()) return Quotient(a, b);
-      return {make(Op::Div, a.real, b.real), make(Op::Div, a.imaginary, b.real)};
+      return {ssa_.Make(Op::Div, {a.real, b.real}), ssa_.Make(Op::Div, {a.imaginary, b.real})};
     default:
       Refuse(at, "kernels do not have this operator of complex numbers");
   }

@@ -320,10 +320,7 @@ ir::Inst Lowering::RunParallel(const char* word, std::span<const Value> bounds, 
   frame.function = body;
   frame.self = closure;
   bind(frame, indices);
-  std::vector<Boundary> outer;
-  outer.swap(boundaries_);
   RunBody(frame, body->getBody(), nullptr);
-  boundaries_.swap(outer);
   parallel_.clear();
   ir::Inst loop = ssa_.Close();
   for (Slot slot : ssa_.Escaped()) {

@@ -293,8 +293,7 @@ void Lowering::LoopBody(const clang::Stmt* body) {
       statements.erase(statements.begin());
     }
   }
-  Rest rest{statements};
-  Run(&rest);
+  for (const clang::Stmt* s : statements) Statement(s);
   if (ssa_.Reachable() && loops_.back().at_continue) loops_.back().at_continue();
 }
 

@@ -18,6 +18,7 @@
 #include <set>
 
 #include "diag/diagnostics.h"
+#include "frontend/cpp/library_functions.h"
 #include "frontend/cpp/object.h"
 #include "frontend/cpp/places.h"
 #include "frontend/cpp/ssa.h"
@@ -76,11 +77,6 @@ class Lowering {
   std::unique_ptr<ir::Function> Finish() { return ssa_.Finish(); }
 
  private:
-  // ---- Control: what a jump forward goes to, and what stands between.
-  struct Boundary {
-    bool is_loop = false;
-    std::set<Slot> jumped = {};  ///< flags of the targets of jumps that go across it
-  };
   struct Frame {
     const clang::FunctionDecl* function = nullptr;
     clang::SourceRange call;
@@ -91,13 +87,7 @@ class Lowering {
     std::vector<ObjectPtr> places = {};  ///< what it may give references to
     Slot chosen = 0;                     ///< which of them
     Born born = {};
-    Slot returned = 0;  ///< whether a `return` across a boundary has run
-    size_t first_boundary = 0;
-  };
-  /// Statements that follow one another up to the end of a region.
-  struct Rest {
-    llvm::ArrayRef<const clang::Stmt*> statements;
-    const Rest* next = nullptr;
+    size_t scope = 0;  ///< which a `return` leaves
   };
 
   [[noreturn]] void Refuse(clang::SourceRange range, std::string text, std::string help = {});
@@ -224,7 +214,9 @@ class Lowering {
   ir::Value ComparePointers(const clang::BinaryOperator* binary);
   bool SameArray(const ObjectPtr& a, const ObjectPtr& b);
   bool Apart(const Object& a, const Object& b) const;
-  Born Here() const { return {ssa_.Depth(), function_.ValueCount(), ssa_.SlotCount(), ssa_.LoopCount()}; }
+  Born Here() const {
+    return {ssa_.Depth(), function_.ValueCount(), ssa_.SlotCount(), ssa_.LoopCount(), ssa_.ScopeCount()};
+  }
   bool Outlives(const Object& object, const Born& other) const;
   bool InBuffer(const Object& array) const;
   clang::QualType NumberIn(clang::QualType type) const;
@@ -287,6 +279,12 @@ class Lowering {
                                     llvm::ArrayRef<const clang::Expr*> arguments, const clang::Expr* at);
   std::optional<Given> CallLibrary(const clang::CallExpr* call, const clang::FunctionDecl* function,
                                    llvm::ArrayRef<const clang::Expr*> arguments);
+  std::optional<Given> CallOnObjects(const clang::CallExpr* call, llvm::StringRef name, From from,
+                                     llvm::ArrayRef<const clang::Expr*> arguments);
+  std::optional<ir::Value> CallOnNumbers(const clang::CallExpr* call, llvm::StringRef name, From from,
+                                         llvm::ArrayRef<const clang::Expr*> arguments, ir::Type result);
+  ir::Value BitCast(const clang::CallExpr* call, const clang::Expr* argument, ir::Type to);
+  std::optional<ir::Value> ExtremeOfList(const clang::Expr* list, ir::Op op, clang::SourceRange range);
   void Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
   void CheckOutside(const clang::CallExpr* call, const char* word);
   std::vector<ir::Value> BoundsOf(llvm::ArrayRef<const clang::Expr*> extents);
@@ -298,9 +296,6 @@ class Lowering {
   Given Atomic(ir::Op op, llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
   void Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
   bool AssertOf(const clang::Expr* expression);
-  ir::Value RoundAway(ir::Value a);
-  ir::Value Remainder(ir::Value a, ir::Value b);
-  ir::Value Lerp(ir::Value a, ir::Value b, ir::Value t);
 
   // ---- Blocks (blocks.cpp)
   struct OpenBlock {
@@ -308,6 +303,7 @@ class Lowering {
     ir::Value thread;
     std::vector<int64_t> sizes;
     ir::Block body;
+    size_t scopes = 0;  ///< around
   };
   static bool IsBlock(clang::QualType type) { return ContractTemplate(type, "block") != nullptr; }
   void Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const clang::Expr*> arguments,
@@ -320,20 +316,14 @@ class Lowering {
   bool IsShared(ir::Value array) const;
 
   // ---- Statements
-  void Run(const Rest* rest);
-  void RunIf(const clang::IfStmt* branch, const Rest* tail);
-  void RunSwitch(const clang::SwitchStmt* choice, const Rest* tail);
-  void RunAcross(bool is_loop, const std::function<void()>& inner, const Rest* tail);
+  void RunIf(const clang::IfStmt* branch);
+  void RunSwitch(const clang::SwitchStmt* choice);
   void Statement(const clang::Stmt* statement);
   void Declare(const clang::Decl* declaration);
   void DeclareVariable(const clang::VarDecl* variable);
   void Return(const clang::ReturnStmt* statement);
   void ReturnReference(const clang::ReturnStmt* statement);
   ObjectPtr ChosenPlace(const Frame& frame, clang::SourceRange range);
-  void Jump(Slot flag, size_t first_boundary);
-  bool ReturnIsForward() const;
-  bool BreaksSwitch() const;
-  bool MayJump(const clang::Stmt* statement) const;
 
   // ---- Loops
   struct Counted;
@@ -357,8 +347,7 @@ class Lowering {
     const clang::Stmt* statement = nullptr;
   };
   struct OpenSwitch {
-    Slot left;
-    size_t first_boundary, loops;
+    size_t scope, loops;
   };
 
   Shared& shared_;
@@ -368,7 +357,6 @@ class Lowering {
   Ssa ssa_;
   Frame* frame_ = nullptr;
   std::vector<Frame*> frames_;
-  std::vector<Boundary> boundaries_;
   std::vector<OpenLoop> loops_;              ///< of this frame
   std::vector<OpenSwitch> switches_;         ///< of this frame
   std::set<ir::Value> indices_;              ///< of loops that count up to a bound

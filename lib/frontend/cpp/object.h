@@ -41,7 +41,7 @@ struct Storage {
 
 /// What there was when something was declared: regions around, values and slots.
 struct Born {
-  size_t depth = 0, values = 0, slots = 0, loops = 0;
+  size_t depth = 0, values = 0, slots = 0, loops = 0, scopes = 0;
 };
 
 struct Object {

@@ -721,14 +721,16 @@ void Lowering::Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange rang
     if (to->count <= kCopiedElements) {
       for (uint64_t n = 0; n < to->count; ++n) {
         Value at = ssa_.builder().I32(static_cast<int32_t>(n));
-        Copy(Element(to, at, range), Element(from, at, range), range);
+        ObjectPtr target = Element(to, at, range);
+        Copy(target, Element(from, at, range), range);
       }
       return;
     }
     SetPlace(range);
     Value index = ssa_.OpenFor(ssa_.builder().I32(0), ssa_.builder().I32(static_cast<int32_t>(to->count)),
                                ssa_.builder().I32(1), 0);
-    Copy(Element(to, index, range), Element(from, index, range), range);
+    ObjectPtr target = Element(to, index, range);
+    Copy(target, Element(from, index, range), range);
     ssa_.Close();
     return;
   }

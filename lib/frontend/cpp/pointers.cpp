@@ -356,7 +356,7 @@ bool Lowering::Outlives(const Object& object, const Born& other) const {
 /// no loop may stand between.
 void Lowering::Bind(const ObjectPtr& pointer, const Address& address, SourceRange range) {
   bool same = pointer->bound && SameArray(pointer->of, address.array);
-  bool elsewhere = ssa_.Depth() != pointer->born.depth;
+  bool elsewhere = ssa_.Depth() != pointer->born.depth || ssa_.MayHaveLeft(pointer->born.scopes);
   // Null or into one array, as the index says. What a loop asked before does not know of the null.
   bool joins = elsewhere && pointer->bound && (pointer->of == nullptr) != (address.array == nullptr);
   bool may_be_null = joins || address.may_be_null;

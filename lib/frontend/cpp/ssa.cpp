@@ -1,8 +1,10 @@
 #include "frontend/cpp/ssa.h"
 
 #include <algorithm>
+#include <set>
 
 #include "frontend/cpp/tidy.h"
+#include "ir/cheap.h"
 #include "ir/eval.h"
 #include "ir/module.h"
 #include "support/check.h"
@@ -15,40 +17,6 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
-namespace {
-
-/// Instructions that a branch may have and still be computed where it is not taken.
-constexpr size_t kCheapInstructions = 4;
-
-/// Operations that neither read memory nor have a partial derivative that may be infinite.
-bool IsCheapOp(Op op, Type result) {
-  switch (op) {
-    case Op::Neg:
-    case Op::Not:
-    case Op::Add:
-    case Op::Sub:
-    case Op::And:
-    case Op::Or:
-    case Op::Xor:
-    case Op::Shl:
-    case Op::Shr:
-    case Op::Select:
-    case Op::Cast:
-    case Op::Bitcast:
-    case Op::VecMake:
-    case Op::StopGradient:
-      return true;
-    case Op::Mul:
-    case Op::Min:
-    case Op::Max:
-      return !result.IsFloat();
-    default:
-      return ir::IsCompare(op);
-  }
-}
-
-}  // namespace
-
 Ssa::Ssa(ir::Module& module, ir::Function& function)
     : module_(module), function_(function), builder_(module, function, function.Body()) {}
 
@@ -59,14 +27,18 @@ Slot Ssa::NewSlot(Type type, std::string_view name) {
   return static_cast<Slot>(env_.size() - 1);
 }
 
+Value Ssa::Zero(Type type) {
+  if (type.IsScalar()) return builder_.Zero(type);
+  std::vector<Value> zeros(type.Components(), builder_.Zero(type.ScalarType()));
+  return function_.Result(builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1}));
+}
+
 Value Ssa::Get(Slot slot) {
   for (std::vector<Slot>& log : logs_) log.push_back(slot);
   if (!env_[slot].Valid()) {
-    Type type = slots_[slot].type;
-    if (type.IsScalar()) return builder_.Zero(type);
-    std::vector<Value> zeros(type.Components(), builder_.Zero(type.ScalarType()));
-    Inst made = builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1});
-    env_[slot] = function_.Result(made);
+    Value zero = Zero(slots_[slot].type);
+    if (function_.IsConstant(zero)) return zero;
+    env_[slot] = zero;
   }
   return env_[slot] = Resolve(env_[slot]);
 }
@@ -152,9 +124,9 @@ Ssa::Region Ssa::Build(const std::function<void()>& build) {
   region.block = function_.NewBlock();
   builder_.SetBlock(region.block);
   reachable_ = true;
-  ++depth_;
+  branches_.push_back(slots);
   build();
-  --depth_;
+  branches_.pop_back();
   region.falls = reachable_;
   env_.resize(slots);
   region.env = env_;
@@ -173,25 +145,10 @@ void Ssa::Splice(Block block) {
   for (Inst inst : insts) function_.Append(builder_.block(), inst);
 }
 
-bool Ssa::IsCheap(Block block) const {
-  const std::vector<Inst>& insts = function_[block].insts;
-  if (insts.size() > kCheapInstructions) return false;
-  return std::all_of(insts.begin(), insts.end(), [&](Inst inst) {
-    const ir::InstData& data = function_[inst];
-    if (data.op == Op::VecGet) return function_.IsConstant(function_.Operand(inst, 1));
-    if (data.op == Op::Shape) return true;
-    return data.result_count == 1 && IsCheapOp(data.op, function_.TypeOf(function_.Result(inst)));
-  });
-}
-
 void Ssa::If(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
   condition = Resolve(condition);
-  if (function_.IsConstant(condition)) {
-    size_t slots = env_.size();
-    (function_.ConstantOf(condition).bits != 0 ? then : otherwise)();
-    env_.resize(slots);
-    return;
-  }
+  if (function_.IsConstant(condition))
+    return (function_.ConstantOf(condition).bits != 0 ? then : otherwise)();
   Block parent = builder_.block();
   diag::SourceSpan span = builder_.span();
   std::vector<Value> before = env_;
@@ -200,82 +157,63 @@ void Ssa::If(Value condition, const std::function<void()>& then, const std::func
   Region no = Build(otherwise);
   builder_.SetBlock(parent);
   builder_.SetSpan(span);
-  Join(condition, std::move(yes), std::move(no), before);
+  Join(condition, std::move(yes), std::move(no));
 }
 
-void Ssa::Join(Value condition, Region then, Region otherwise, const std::vector<Value>& before) {
-  bool empty_then = function_[then.block].insts.empty();
-  if (empty_then && then.falls && !function_[otherwise.block].insts.empty() && !IsCheap(otherwise.block)) {
+void Ssa::Join(Value condition, Region then, Region otherwise) {
+  bool does_nothing = function_[then.block].insts.empty() && !function_[otherwise.block].insts.empty() &&
+                      !ir::IsCheap(function_, otherwise.block);
+  if (then.falls && (!otherwise.falls || does_nothing)) {
     condition = Not(condition);
     std::swap(then, otherwise);
+  }
+  Block parent = builder_.block();
+  auto close = [&](Inst inst, uint32_t number, Block block, std::span<const Value> values) {
+    Attach(block, inst, number);
+    builder_.SetBlock(block);
+    builder_.Yield(values);
+    builder_.SetBlock(parent);
+  };
+  reachable_ = otherwise.falls;
+  env_ = std::move(otherwise.env);
+  if (!then.falls) {
+    Inst inst = builder_.Create(Op::If, {&condition, 1}, {});
+    Attach(then.block, inst, 0);
+    close(inst, 1, function_.NewBlock(), {});
+    return Splice(otherwise.block);
   }
   std::vector<Slot> results;
   std::vector<Value> yes, no;
   std::vector<Type> types;
-  bool both = then.falls && otherwise.falls;
-  std::vector<Value> after = before;
-  for (Slot slot = 0; slot < before.size(); ++slot) {
-    Value a = Resolve(then.falls ? then.env[slot] : before[slot]);
-    Value b = Resolve(otherwise.falls ? otherwise.env[slot] : before[slot]);
-    after[slot] = a;  // also where both branches assign one value
+  for (Slot slot = 0; slot < env_.size(); ++slot) {
+    Value a = Resolve(then.env[slot]), b = Resolve(env_[slot]);
+    env_[slot] = a;  // also where both branches assign one value
     if (a == b) continue;
-    Type type = slots_[slot].type;
-    if (!type.IsScalar() && (!a.Valid() || !b.Valid())) {
-      // A vector that one path leaves unassigned: nobody may read it there.
-      Value known = a.Valid() ? a : b;
-      std::vector<Value> zeros(type.Components(), builder_.Zero(type.ScalarType()));
-      Block back = builder_.block();
-      builder_.SetBlock(a.Valid() ? otherwise.block : then.block);
-      Inst made = builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1});
-      builder_.SetBlock(back);
-      (a.Valid() ? b : a) = function_.Result(made);
-      (void)known;
-    }
-    if (!a.Valid()) a = builder_.Zero(type);
-    if (!b.Valid()) b = builder_.Zero(type);
+    types.push_back(slots_[slot].type);
     results.push_back(slot);
-    yes.push_back(a);
-    no.push_back(b);
-    types.push_back(type);
+    yes.push_back(a.Valid() ? a : Zero(types.back()));
+    no.push_back(b.Valid() ? b : Zero(types.back()));
   }
-  reachable_ = then.falls || otherwise.falls;
-  env_ = std::move(after);
-  if (both && IsCheap(then.block) && IsCheap(otherwise.block)) {
+  if (ir::IsCheap(function_, then.block) && ir::IsCheap(function_, otherwise.block)) {
     Splice(then.block);
     Splice(otherwise.block);
     for (size_t n = 0; n < results.size(); ++n) {
-      Value chosen = Select(condition, yes[n], no[n]);
-      env_[results[n]] = chosen;
+      Value chosen = env_[results[n]] = Select(condition, yes[n], no[n]);
       if (slots_[results[n]].name.Valid()) Name(chosen, module_.Text(slots_[results[n]].name));
     }
     return;
   }
-  // A branch that leaves has no results; what the other one assigns is seen behind it.
-  if (!then.falls && !otherwise.falls) results.clear(), types.clear();
   Inst inst = builder_.Create(Op::If, {&condition, 1}, types);
-  Attach(then.block, inst, 0);
-  auto close = [&](Region& region, std::vector<Value>& values) {
-    if (!region.falls) return;
-    builder_.SetBlock(region.block);
-    builder_.Yield(values);
-  };
-  Block parent = builder_.block();
-  if (!then.falls && !otherwise.falls) {
-    Attach(function_.NewBlock(), inst, 1);
-    builder_.SetBlock(function_[inst].regions[1]);
-    builder_.Yield({});
-    builder_.SetBlock(parent);
-    Splice(otherwise.block);
-    return;
-  }
-  Attach(otherwise.block, inst, 1);
-  close(then, yes);
-  close(otherwise, no);
-  builder_.SetBlock(parent);
-  for (size_t n = 0; n < results.size(); ++n) {
-    Value result = function_.Result(inst, static_cast<uint32_t>(n));
-    env_[results[n]] = result;
-    if (slots_[results[n]].name.Valid()) Name(result, module_.Text(slots_[results[n]].name));
+  close(inst, 0, then.block, yes);
+  close(inst, 1, otherwise.block, no);
+  Take(inst, results);
+}
+
+/// The results of the instruction are the values of the slots.
+void Ssa::Take(Inst inst, std::span<const Slot> slots) {
+  for (size_t n = 0; n < slots.size(); ++n) {
+    Value result = env_[slots[n]] = function_.Result(inst, static_cast<uint32_t>(n));
+    if (slots_[slots[n]].name.Valid()) Name(result, module_.Text(slots_[slots[n]].name));
   }
 }
 
@@ -286,6 +224,99 @@ Value Ssa::Choose(Value condition, Type type, const std::function<Value()>& yes,
   return Get(slot);
 }
 
+// ---- Scopes
+
+size_t Ssa::OpenScope() {
+  Scope& scope = scopes_.emplace_back();
+  scope.parent = builder_.block();
+  scope.first = function_[scope.parent].insts.size();
+  scope.values = function_.ValueCount();
+  scope.branches = branches_.size();
+  scope.loops = loops_.size();
+  scope.span = builder_.span();
+  return scopes_.size() - 1;
+}
+
+bool Ssa::MayHaveLeft(size_t first) const {
+  return std::any_of(scopes_.begin() + static_cast<ptrdiff_t>(first), scopes_.end(),
+                     [](const Scope& scope) { return !scope.exits.empty(); });
+}
+
+void Ssa::Leave(size_t number) {
+  Scope& scope = scopes_[number];
+  if (number + 1 == scopes_.size() && builder_.block() == scope.parent) {
+    scope.ends = true;
+    reachable_ = false;
+    return;
+  }
+  if (scope.exits.empty()) {
+    scope.slots = env_.size();
+    if (scope.branches < branches_.size()) scope.slots = branches_[scope.branches];
+    if (scope.loops < loops_.size()) scope.slots = std::min(scope.slots, loops_[scope.loops].entry.size());
+    for (size_t n = number + 1; n < scopes_.size(); ++n) {
+      if (!scopes_[n].exits.empty()) scope.slots = std::min(scope.slots, scopes_[n].slots);
+    }
+    scope.body = function_.NewBlock();
+    function_.AddParam(scope.body, ir::kLabel);
+  }
+  scope.exits.push_back(ExitWith(Op::Exit, {&function_[scope.body].params[0], 1}, scope.slots));
+}
+
+void Ssa::CloseScope() {
+  Scope scope = std::move(scopes_.back());
+  scopes_.pop_back();
+  reachable_ = reachable_ || scope.ends;
+  if (scope.exits.empty()) return;
+  if (reachable_) scope.exits.push_back(ExitWith(Op::Yield, {}, scope.slots));
+  reachable_ = true;
+  // It begins with the first instruction from whose inside it is left.
+  std::set<Inst> leaving;
+  for (const Exit& exit : scope.exits) {
+    Inst inst = exit.terminator;
+    while (function_[inst].parent != scope.parent) inst = function_.OwnerOf(inst);
+    leaving.insert(inst);
+  }
+  std::vector<Inst>& parent = function_[scope.parent].insts;
+  auto first = std::find_if(parent.begin() + static_cast<ptrdiff_t>(scope.first), parent.end(),
+                            [&](Inst inst) { return leaving.contains(inst); });
+  std::vector<Inst> inside(first, parent.end());
+  parent.erase(first, parent.end());
+  env_ = scope.exits[0].env;
+  if (inside[0] == scope.exits[0].terminator) return;  // at the end alone
+  for (Inst inst : inside) function_.Append(scope.body, inst);
+  builder_.SetSpan(scope.span);
+  std::vector<Slot> results;
+  std::vector<Type> types;
+  std::vector<std::vector<Value>> values(scope.exits.size());
+  for (Slot slot = 0; slot < scope.slots; ++slot) {
+    Value v = env_[slot] = Resolve(env_[slot]);
+    Inst made = v.Valid() ? function_.DefiningInst(v) : Inst();
+    bool before = !v.Valid() || function_.IsConstant(v) || v.raw < scope.values ||
+                  (made.Valid() && function_[made].parent == scope.parent);
+    if (before && std::all_of(scope.exits.begin(), scope.exits.end(),
+                              [&](const Exit& exit) { return Resolve(exit.env[slot]) == v; }))
+      continue;
+    results.push_back(slot);
+    types.push_back(slots_[slot].type);
+    for (size_t n = 0; n < values.size(); ++n) {
+      Value given = Resolve(scope.exits[n].env[slot]);
+      values[n].push_back(given.Valid() ? given : Zero(types.back()));
+    }
+  }
+  for (size_t n = 0; n < values.size(); ++n) {
+    Inst end = scope.exits[n].terminator;
+    if (function_[end].parent == scope.body) {
+      function_[end].op = Op::Yield;
+    } else {
+      values[n].insert(values[n].begin(), function_[scope.body].params[0]);
+    }
+    function_.SetOperands(end, values[n]);
+  }
+  Inst inst = builder_.Create(Op::Scope, {}, types);
+  Attach(scope.body, inst, 0);
+  Take(inst, results);
+}
+
 // ---- Loops
 
 Ssa::Loop& Ssa::OpenLoop(Op op) {
@@ -293,6 +324,7 @@ Ssa::Loop& Ssa::OpenLoop(Op op) {
   loop.op = op;
   loop.parent = builder_.block();
   loop.parent_size = function_[loop.parent].insts.size();
+  loop.first_inst = function_.InstCount();
   loop.entry = env_;
   loop.span = builder_.span();
   loops_.push_back(std::move(loop));
@@ -348,11 +380,13 @@ std::vector<Value> Ssa::OpenParallel(std::span<const Value> bounds) {
   return loop.indices;
 }
 
-void Ssa::Exits(Op op) {
-  Loop& loop = loops_.back();
-  std::vector<Value> env(env_.begin(), env_.begin() + static_cast<ptrdiff_t>(loop.entry.size()));
-  loop.exits.push_back({builder_.Terminate(op, {}), std::move(env)});
+Ssa::Exit Ssa::ExitWith(Op op, std::span<const Value> operands, size_t slots) {
   reachable_ = false;
+  return {builder_.Terminate(op, operands), {env_.begin(), env_.begin() + static_cast<ptrdiff_t>(slots)}};
+}
+
+void Ssa::Exits(Op op) {
+  loops_.back().exits.push_back(ExitWith(op, {}, loops_.back().entry.size()));
 }
 
 void Ssa::Break() {
@@ -442,11 +476,7 @@ Inst Ssa::Close() {
     }
     function_.SetOperands(exit.terminator, values);
   }
-  for (size_t n = 0; n < carried.size(); ++n) {
-    Value result = function_.Result(inst, static_cast<uint32_t>(n));
-    env_[carried[n]] = result;
-    if (slots_[carried[n]].name.Valid()) Name(result, module_.Text(slots_[carried[n]].name));
-  }
+  Take(inst, carried);
   return inst;
 }
 
@@ -454,6 +484,8 @@ void Ssa::Abandon() {
   Loop loop = std::move(loops_.back());
   loops_.pop_back();
   function_[loop.parent].insts.resize(loop.parent_size);
+  for (Scope& around : scopes_)
+    std::erase_if(around.exits, [&](const Exit& exit) { return exit.terminator.raw >= loop.first_inst; });
   builder_.SetBlock(loop.parent);
   builder_.SetSpan(loop.span);
   env_ = std::move(loop.entry);

@@ -47,6 +47,15 @@ class Ssa {
   /// False behind a jump: what is built here never runs.
   bool Reachable() const { return reachable_; }
 
+  /// Opens a scope, which Leave leaves from any depth; its number.
+  size_t OpenScope();
+  void Leave(size_t scope);
+  /// Ends the innermost scope: what its ways out assign become its results. It begins with what may leave it.
+  void CloseScope();
+  size_t ScopeCount() const { return scopes_.size(); }
+  /// Whether one of the open scopes from `first` on may have been left.
+  bool MayHaveLeft(size_t first) const;
+
   void If(ir::Value condition, const std::function<void()>& then, const std::function<void()>& otherwise);
   /// `condition ? yes() : no()`, each computed only where it is chosen.
   ir::Value Choose(ir::Value condition, ir::Type type, const std::function<ir::Value()>& yes,
@@ -82,7 +91,7 @@ class Ssa {
   bool ChangesInLoop(Slot slot);
   size_t LoopCount() const { return loops_.size(); }
   /// Regions around.
-  size_t Depth() const { return depth_ + loops_.size(); }
+  size_t Depth() const { return branches_.size() + loops_.size(); }
 
   /// A point in the current block, to which one may go back.
   struct Mark {
@@ -121,10 +130,20 @@ class Ssa {
     ir::Inst terminator;
     std::vector<ir::Value> env;
   };
+  struct Scope {
+    ir::Block parent, body;
+    size_t first = 0;   ///< instructions of the parent when it was opened
+    size_t slots = 0;   ///< that there were where it was left first, outside of branches and loops in it
+    bool ends = false;  ///< it was left outside of branches, loops and other scopes: nothing follows in it
+    size_t values = 0, branches = 0, loops = 0;  ///< that there were when it was opened
+    std::vector<Exit> exits;
+    diag::SourceSpan span;
+  };
   struct Loop {
     ir::Op op;
     ir::Block parent, test, body;
     size_t parent_size = 0;  ///< instructions of the parent when the loop was opened
+    size_t first_inst = 0;   ///< instructions of the function at that time
     std::vector<ir::Value> entry, params, indices, bounds;
     std::vector<Exit> exits;
     uint8_t flags = 0;
@@ -132,11 +151,13 @@ class Ssa {
   };
 
   Region Build(const std::function<void()>& build);
-  void Join(ir::Value condition, Region then, Region otherwise, const std::vector<ir::Value>& before);
+  void Join(ir::Value condition, Region then, Region otherwise);
   void Attach(ir::Block block, ir::Inst owner, uint32_t number);
   void Splice(ir::Block block);
-  bool IsCheap(ir::Block block) const;
+  Exit ExitWith(ir::Op op, std::span<const ir::Value> operands, size_t slots);
   void Exits(ir::Op op);
+  ir::Value Zero(ir::Type type);
+  void Take(ir::Inst inst, std::span<const Slot> slots);
   Loop& OpenLoop(ir::Op op);
   void AddParams(Loop& loop, ir::Block block);
   void RemoveUnchanged(Loop& loop, std::vector<Slot>* carried);
@@ -147,10 +168,11 @@ class Ssa {
   std::vector<SlotData> slots_;
   std::vector<ir::Value> env_;
   std::vector<Loop> loops_;
+  std::vector<Scope> scopes_;
   std::map<ir::Value, ir::Value> replaced_;
   std::vector<Slot> escaped_;
   std::vector<std::vector<Slot>> logs_;
-  size_t depth_ = 0;
+  std::vector<size_t> branches_;  ///< around: the slots that there were before
   bool reachable_ = true;
 };
 

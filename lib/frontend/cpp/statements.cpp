@@ -1,12 +1,5 @@
-// Statements. A jump forward (a `return`, the `break` of a switch) has no counterpart in structured control:
-// what follows it is built into the branch that does not jump. Where a statement may or may not jump, it sets
-// a flag, and what follows is built behind a test of the flag.
-//
-//   if (a) return 1;        if a { 1 } else { rest }
-//   rest
-//
-// What stands between a jump and its target is a stack of boundaries: a branch whose end is not the target's
-// end, or a loop, which the jump leaves with `break`.
+// Statements. A `return`, and the `break` of a switch, leave a scope of the IR: around the function's body or
+// around the switch.
 
 #include <algorithm>
 
@@ -24,122 +17,13 @@ namespace {
 
 constexpr size_t kMostNesting = 200;
 
-bool IsLoop(const clang::Stmt* s) {
-  return llvm::isa<clang::ForStmt, clang::WhileStmt, clang::DoStmt, clang::CXXForRangeStmt>(s);
-}
-
-bool HasReturn(const clang::Stmt* s) {
-  if (s == nullptr || llvm::isa<clang::LambdaExpr>(s)) return false;
-  if (llvm::isa<clang::ReturnStmt>(s)) return true;
-  for (const clang::Stmt* child : s->children()) {
-    if (HasReturn(child)) return true;
-  }
-  return false;
-}
-
-/// A `break` that belongs to a switch around `s`.
-bool HasSwitchBreak(const clang::Stmt* s) {
-  if (s == nullptr || IsLoop(s) || llvm::isa<clang::SwitchStmt>(s) || llvm::isa<clang::Expr>(s)) return false;
-  if (llvm::isa<clang::BreakStmt>(s)) return true;
-  for (const clang::Stmt* child : s->children()) {
-    if (HasSwitchBreak(child)) return true;
-  }
-  return false;
-}
-
 const clang::Stmt* Bare(const clang::Stmt* s) {
   while (const auto* attributed = llvm::dyn_cast_or_null<clang::AttributedStmt>(s))
     s = attributed->getSubStmt();
   return s;
 }
 
-/// Whether control never goes on behind `s`.
-bool AlwaysLeaves(const clang::Stmt* s) {
-  s = Bare(s);
-  if (s == nullptr) return false;
-  if (llvm::isa<clang::ReturnStmt, clang::BreakStmt, clang::ContinueStmt>(s)) return true;
-  if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(s)) {
-    for (const clang::Stmt* child : block->body()) {
-      if (AlwaysLeaves(child)) return true;
-    }
-    return false;
-  }
-  if (const auto* branch = llvm::dyn_cast<clang::IfStmt>(s)) {
-    if (branch->isConstexpr()) return false;
-    return branch->getElse() != nullptr && AlwaysLeaves(branch->getThen()) && AlwaysLeaves(branch->getElse());
-  }
-  if (const auto* choice = llvm::dyn_cast<clang::SwitchStmt>(s)) {
-    const auto* body = llvm::dyn_cast<clang::CompoundStmt>(choice->getBody());
-    if (body == nullptr || body->body_empty() || HasSwitchBreak(body)) return false;
-    bool has_default = false;
-    for (const clang::SwitchCase* one = choice->getSwitchCaseList(); one != nullptr;
-         one = one->getNextSwitchCase())
-      has_default = has_default || llvm::isa<clang::DefaultStmt>(one);
-    const clang::Stmt* last = body->body_back();
-    while (const auto* label = llvm::dyn_cast<clang::SwitchCase>(last)) last = label->getSubStmt();
-    return has_default && AlwaysLeaves(last);
-  }
-  return false;
-}
-
 }  // namespace
-
-bool Lowering::ReturnIsForward() const {
-  for (size_t n = frame_->first_boundary; n < boundaries_.size(); ++n) {
-    if (boundaries_[n].is_loop) return false;
-  }
-  return true;
-}
-
-bool Lowering::BreaksSwitch() const {
-  return !switches_.empty() && switches_.back().loops == loops_.size();
-}
-
-bool Lowering::MayJump(const clang::Stmt* s) const {
-  return (HasReturn(s) && ReturnIsForward()) || (BreaksSwitch() && HasSwitchBreak(s));
-}
-
-void Lowering::Run(const Rest* first) {
-  if (first == nullptr) return;
-  Rest rest = *first;
-  for (;;) {
-    while (rest.statements.empty()) {
-      if (rest.next == nullptr) return;
-      rest = *rest.next;
-    }
-    if (!ssa_.Reachable()) return;
-    const clang::Stmt* s = Bare(rest.statements.front());
-    Rest tail{rest.statements.drop_front(), rest.next};
-    SetPlace(s->getSourceRange());
-    if (ssa_.Depth() > kMostNesting)
-      Refuse(s, "control flow nests more than 200 deep", "split the function, or return less often");
-    if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(s)) {
-      std::vector<const clang::Stmt*> body(block->body_begin(), block->body_end());
-      Rest inner{body, &tail};
-      return Run(&inner);
-    }
-    if (const auto* branch = llvm::dyn_cast<clang::IfStmt>(s)) return RunIf(branch, &tail);
-    if (const auto* choice = llvm::dyn_cast<clang::SwitchStmt>(s)) return RunSwitch(choice, &tail);
-    if (IsLoop(s)) {
-      return RunAcross(true, [&] { Loop(s); }, &tail);
-    }
-    if (const auto* end = llvm::dyn_cast<clang::ReturnStmt>(s)) return Return(end);
-    if (llvm::isa<clang::BreakStmt>(s)) {
-      if (!BreaksSwitch()) return LeaveLoop(true, s);
-      return Jump(switches_.back().left, switches_.back().first_boundary);
-    }
-    if (llvm::isa<clang::ContinueStmt>(s)) return LeaveLoop(false, s);
-    Statement(s);
-    rest = tail;
-  }
-}
-
-/// Ends a path: control goes on at a target, whose flag says so where boundaries stand between.
-void Lowering::Jump(Slot flag, size_t first_boundary) {
-  if (first_boundary == boundaries_.size()) return;
-  ssa_.Set(flag, ssa_.builder().Int(ir::kI1, 1));
-  for (size_t n = first_boundary; n < boundaries_.size(); ++n) boundaries_[n].jumped.insert(flag);
-}
 
 void Lowering::Return(const clang::ReturnStmt* statement) {
   if (const clang::Expr* value = statement->getRetValue()) {
@@ -152,15 +36,7 @@ void Lowering::Return(const clang::ReturnStmt* statement) {
     }
   }
   SetPlace(statement->getSourceRange());
-  for (size_t n = boundaries_.size(); n > frame_->first_boundary; --n) {
-    if (!boundaries_[n - 1].is_loop) continue;
-    ssa_.Set(frame_->returned, ssa_.builder().Int(ir::kI1, 1));
-    boundaries_[n - 1].jumped.insert(frame_->returned);
-    if (loops_.back().at_break) loops_.back().at_break();
-    ssa_.Break();
-    return;
-  }
-  Jump(frame_->returned, frame_->first_boundary);
+  ssa_.Leave(frame_->scope);
 }
 
 /// Which of several objects a reference is to is an ordinary value, where all of them were there before.
@@ -192,41 +68,7 @@ ObjectPtr Lowering::ChosenPlace(const Frame& frame, SourceRange range) {
   return chosen;
 }
 
-/// Builds what jumps may leave, then what follows it where none did.
-void Lowering::RunAcross(bool is_loop, const std::function<void()>& inner, const Rest* tail) {
-  boundaries_.push_back({is_loop, {}});
-  inner();
-  Boundary crossed = std::move(boundaries_.back());
-  boundaries_.pop_back();
-  if (!ssa_.Reachable()) return;
-  if (crossed.jumped.empty()) return Run(tail);
-  ir::Value left;
-  for (Slot flag : crossed.jumped)
-    left = left.Valid() ? ssa_.Make(Op::Or, {left, ssa_.Get(flag)}) : ssa_.Get(flag);
-  if (is_loop) {
-    // Only a `return` leaves a loop with a flag.
-    for (size_t n = boundaries_.size(); n > frame_->first_boundary; --n) {
-      if (!boundaries_[n - 1].is_loop) continue;
-      boundaries_[n - 1].jumped.insert(frame_->returned);
-      ssa_.If(
-          left,
-          [&] {
-            if (loops_.back().at_break) loops_.back().at_break();
-            ssa_.Break();
-          },
-          [] {});
-      return Run(tail);
-    }
-    for (size_t n = frame_->first_boundary; n < boundaries_.size(); ++n)
-      boundaries_[n].jumped.insert(frame_->returned);
-  }
-  const Rest* next = tail;
-  while (next != nullptr && next->statements.empty()) next = next->next;
-  if (next == nullptr) return;
-  ssa_.If(left, [] {}, [&] { Run(next); });
-}
-
-void Lowering::RunIf(const clang::IfStmt* branch, const Rest* tail) {
+void Lowering::RunIf(const clang::IfStmt* branch) {
   if (branch->isConsteval()) Refuse(branch, "'if consteval' in a kernel");
   if (branch->getInit() != nullptr) Statement(branch->getInit());
   if (branch->getConditionVariable() != nullptr) DeclareVariable(branch->getConditionVariable());
@@ -238,29 +80,13 @@ void Lowering::RunIf(const clang::IfStmt* branch, const Rest* tail) {
     condition = ssa_.Resolve(Condition(branch->getCond()));
   }
   SetPlace(SourceRange(branch->getBeginLoc(), branch->getCond()->getEndLoc()));
-  const clang::Stmt* then = branch->getThen();
-  const clang::Stmt* otherwise = branch->getElse();
-  llvm::ArrayRef<const clang::Stmt*> yes(then), no;
-  if (otherwise != nullptr) no = otherwise;
-  auto run = [&](llvm::ArrayRef<const clang::Stmt*> statements, const Rest* next) {
-    Rest inner{statements, next};
-    Run(&inner);
+  auto otherwise = [&] {
+    if (branch->getElse() != nullptr) Statement(branch->getElse());
   };
-  if (function_.IsConstant(condition)) return run(function_.ConstantOf(condition).bits != 0 ? yes : no, tail);
-  auto both = [&] { ssa_.If(condition, [&] { run(yes, nullptr); }, [&] { run(no, nullptr); }); };
-  if (!MayJump(branch)) {
-    both();
-    return Run(tail);
-  }
-  bool yes_leaves = AlwaysLeaves(then), no_leaves = otherwise != nullptr && AlwaysLeaves(otherwise);
-  if (yes_leaves && no_leaves) return both();
-  if (!yes_leaves && !no_leaves) return RunAcross(false, both, tail);
-  ssa_.If(
-      condition, [&] { run(yes, yes_leaves ? nullptr : tail); },
-      [&] { run(no, no_leaves ? nullptr : tail); });
+  ssa_.If(condition, [&] { Statement(branch->getThen()); }, otherwise);
 }
 
-void Lowering::RunSwitch(const clang::SwitchStmt* choice, const Rest* tail) {
+void Lowering::RunSwitch(const clang::SwitchStmt* choice) {
   struct Arm {
     std::vector<const clang::CaseStmt*> labels;
     bool is_default = false;
@@ -309,15 +135,9 @@ void Lowering::RunSwitch(const clang::SwitchStmt* choice, const Rest* tail) {
         DeclareVariable(variable);
     }
   }
-  Slot left = ssa_.NewSlot(ir::kI1, {});
-  ssa_.Set(left, ssa_.builder().Int(ir::kI1, 0));
   auto run_arm = [&](const Arm& arm) {
-    size_t end = arm.first;
-    while (end < statements.size() && !AlwaysLeaves(statements[end])) ++end;
-    if (end < statements.size()) ++end;
     std::map<const clang::ValueDecl*, ObjectPtr> variables = frame_->variables;
-    Rest inner{llvm::ArrayRef(statements).slice(arm.first, end - arm.first)};
-    Run(&inner);
+    for (size_t n = arm.first; n < statements.size(); ++n) Statement(statements[n]);
     frame_->variables = std::move(variables);
   };
   std::function<void(size_t)> chain = [&](size_t n) {
@@ -339,19 +159,18 @@ void Lowering::RunSwitch(const clang::SwitchStmt* choice, const Rest* tail) {
     }
     ssa_.If(met, [&] { run_arm(arms[n]); }, [&] { chain(n + 1); });
   };
-  RunAcross(
-      false,
-      [&] {
-        switches_.push_back({left, boundaries_.size(), loops_.size()});
-        chain(0);
-        switches_.pop_back();
-      },
-      tail);
+  switches_.push_back({ssa_.OpenScope(), loops_.size()});
+  chain(0);
+  switches_.pop_back();
+  ssa_.CloseScope();
 }
 
 void Lowering::Statement(const clang::Stmt* s) {
   using clang::Stmt;
+  if (!ssa_.Reachable()) return;
+  s = Bare(s);
   SetPlace(s->getSourceRange());
+  if (ssa_.Depth() > kMostNesting) Refuse(s, "control flow nests more than 200 deep", "split the function");
   if (const auto* expression = llvm::dyn_cast<clang::Expr>(s)) return Effect(expression);
   switch (s->getStmtClass()) {
     case Stmt::NullStmtClass:
@@ -359,6 +178,25 @@ void Lowering::Statement(const clang::Stmt* s) {
     case Stmt::DeclStmtClass:
       for (const clang::Decl* one : llvm::cast<clang::DeclStmt>(s)->decls()) Declare(one);
       return;
+    case Stmt::CompoundStmtClass:
+      for (const Stmt* one : llvm::cast<clang::CompoundStmt>(s)->body()) Statement(one);
+      return;
+    case Stmt::IfStmtClass:
+      return RunIf(llvm::cast<clang::IfStmt>(s));
+    case Stmt::SwitchStmtClass:
+      return RunSwitch(llvm::cast<clang::SwitchStmt>(s));
+    case Stmt::ForStmtClass:
+    case Stmt::WhileStmtClass:
+    case Stmt::DoStmtClass:
+    case Stmt::CXXForRangeStmtClass:
+      return Loop(s);
+    case Stmt::ReturnStmtClass:
+      return Return(llvm::cast<clang::ReturnStmt>(s));
+    case Stmt::BreakStmtClass:
+      if (switches_.empty() || switches_.back().loops != loops_.size()) return LeaveLoop(true, s);
+      return ssa_.Leave(switches_.back().scope);
+    case Stmt::ContinueStmtClass:
+      return LeaveLoop(false, s);
     case Stmt::GotoStmtClass:
     case Stmt::IndirectGotoStmtClass:
       Refuse(s, "a kernel has no goto", "use a loop with break and continue, or return");

@@ -18,12 +18,13 @@ using ir::ValueKind;
 
 namespace {
 
-bool IsLoop(Op op) {
-  return op == Op::For || op == Op::While;
+/// Whether the results are what its regions yield.
+bool GivesYielded(Op op) {
+  return op == Op::If || op == Op::Scope;
 }
 
-bool IsLeave(Op op) {
-  return op == Op::Break || op == Op::Continue;
+bool IsLoop(Op op) {
+  return op == Op::For || op == Op::While;
 }
 
 class Liveness {
@@ -57,12 +58,6 @@ class Liveness {
   }
 
  private:
-  Inst LoopOf(Inst leave) const {
-    Inst owner = function_[function_[leave].parent].owner;
-    while (function_[owner].op == Op::If) owner = function_[function_[owner].parent].owner;
-    return owner;
-  }
-
   /// Finds what has an effect, and the exits of each loop.
   void Scan(Block block) {
     for (Inst inst : function_[block].insts) {
@@ -70,8 +65,8 @@ class Liveness {
       for (Block region : data.regions) {
         if (region.Valid()) Scan(region);
       }
-      if (IsLeave(data.op)) {
-        Inst loop = LoopOf(inst);
+      if (ir::IsLeave(data.op)) {
+        Inst loop = function_.TargetOf(inst);
         leaves_[loop.raw].push_back(inst);
         if (Lives(loop)) Keep(inst);
       }
@@ -94,11 +89,12 @@ class Liveness {
       Inst inst(data.owner);
       Keep(inst);
       if (IsLoop(function_[inst].op)) Carry(inst, data.number);
-      if (function_[inst].op == Op::If) {
+      if (GivesYielded(function_[inst].op)) {
         for (Block region : function_[inst].regions) {
-          Inst end = function_.Terminator(region);
-          if (function_[end].op == Op::Yield) Mark(function_.Operand(end, data.number));
+          Inst end = region.Valid() ? function_.Terminator(region) : Inst();
+          if (end.Valid() && function_[end].op == Op::Yield) Mark(function_.Operand(end, data.number));
         }
+        for (Inst leave : leaves_[inst.raw]) Mark(function_.LeavingValues(leave)[data.number]);
       }
     } else if (data.kind == ValueKind::BlockParam) {
       Inst owner = function_[Block(data.owner)].owner;
@@ -125,7 +121,7 @@ class Liveness {
     for (Block region : data.regions) {
       if (!region.Valid()) continue;
       Inst end = function_.Terminator(region);
-      if (!IsLeave(function_[end].op)) Keep(end);
+      if (!ir::IsLeave(function_[end].op)) Keep(end);
     }
     for (Inst leave : leaves_[inst.raw]) Keep(leave);
     Inst owner = function_[data.parent].owner;
@@ -164,13 +160,6 @@ class Copier {
     if (!live_.Lives(end)) builder_.Yield({});
   }
 
-  /// The loop or branch that the values of a terminator are for.
-  Inst ValuesFor(Inst terminator, Inst owner) const {
-    if (!IsLeave(from_[terminator].op)) return owner;
-    while (from_[owner].op == Op::If) owner = from_[from_[owner].parent].owner;
-    return owner;
-  }
-
   bool Stays(Inst owner, uint32_t value) const {
     if (IsLoop(from_[owner].op)) return live_.CarryLives(owner, value);
     return live_.Lives(from_.Result(owner, value));
@@ -184,14 +173,19 @@ class Copier {
     uint32_t leading = data.operand_count;
     if (IsLoop(data.op)) leading = live_.LeadingOperands(inst);
     bool ends = ir::IsTerminator(data.op) && data.op != Op::ContinueIf && data.op != Op::Return;
-    Inst target = ends ? ValuesFor(inst, owner) : Inst();
+    Inst target = !ends ? Inst() : ir::IsLeave(data.op) ? from_.TargetOf(inst) : owner;
     for (uint32_t n = 0; n < data.operand_count; ++n) {
-      bool stays = ends ? Stays(target, n) : n < leading || live_.CarryLives(inst, n - leading);
+      if (data.op == Op::Exit && n == 0) {
+        operands.push_back(cloner_.Map(from_.Operand(inst, 0)));
+        continue;
+      }
+      bool stays = ends ? Stays(target, n - (data.op == Op::Exit ? 1 : 0))
+                        : n < leading || live_.CarryLives(inst, n - leading);
       if (stays) operands.push_back(cloner_.Map(from_.Operand(inst, n)));
     }
     for (uint32_t n = 0; n < data.result_count; ++n) {
       bool stays = IsLoop(data.op) ? live_.CarryLives(inst, n)
-                                   : data.op != Op::If || live_.Lives(from_.Result(inst, n));
+                                   : !GivesYielded(data.op) || live_.Lives(from_.Result(inst, n));
       if (!stays) continue;
       results.push_back(n);
       types.push_back(from_.TypeOf(from_.Result(inst, n)));

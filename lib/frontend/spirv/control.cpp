@@ -12,11 +12,9 @@
 //                                          }
 //                                          blocks from %e on
 //
-// Leaving a loop or its iteration is the IR's `break` and `continue`. What the IR has no word for (the end of
-// a `switch` from inside an `if`, a `return` of an inlined function, a `continue` behind which something is
-// still to do) sets a flag, a local i1; what is left of the regions around then stands behind `if not flag`.
-// Where only one arm of an `if` comes to its end and the other leaves by a flag, what follows goes into that
-// arm and asks nothing.
+// Leaving a loop is the IR's `break`. The end of a `switch` from inside an `if`, a `return`, and a `continue`
+// behind which something is still to do leave a scope: around the cases, the body of the function, the body
+// of the loop. A scope that nothing leaves is taken out again.
 //
 // Phis are local variables: each edge stores, the block loads. So is a value that is used where the region
 // that computes it is not seen: the first attempt finds these, the next one stores them.
@@ -58,22 +56,6 @@ void Lowering::CloseArms(ir::Inst branch) {
   Close(second);
 }
 
-uint32_t Lowering::NewFlag(ir::Value* flag) {
-  uint32_t number = next_flag_++;
-  *flag = Slot(ir::kI1);
-  flags_[number] = *flag;
-  return number;
-}
-
-ir::Value Lowering::AnyFlag(const std::set<uint32_t>& pending) {
-  ir::Value any;
-  for (uint32_t number : pending) {
-    ir::Value flag = LoadSlot(flags_[number]);
-    any = any.Valid() ? b_->Make(Op::Or, {any, flag}) : flag;
-  }
-  return any;
-}
-
 ir::Value Lowering::SlotOfPhi(const Instruction& phi, uint32_t part) {
   std::vector<ir::Value>& slots = frame().stored[phi.result];
   if (slots.empty()) {
@@ -90,7 +72,6 @@ void Lowering::StoreEdge(Id from, Id to) {
   const Block& block = BlockAt(to);
   std::vector<std::pair<ir::Value, ir::Value>> stores;
   for (const Instruction* phi : block.phis) {
-    if (frame().skipped.count(phi) != 0) continue;
     for (size_t n = 0; n + 1 < phi->operands.size(); n += 2) {
       if (phi->At(n + 1) != from) continue;
       Value value = Get(phi->At(n));
@@ -108,7 +89,6 @@ void Lowering::EmitBlock(const Block& block) {
            "a block is reached in two ways that do not nest", "compile the shader without jump threading");
   if (block.terminator == nullptr) Refuse(diag::E0852, b_->span(), "a block does not end");
   for (const Instruction* phi : block.phis) {
-    if (frame().skipped.count(phi) != 0) continue;
     Spend(1, *phi);
     if (types_.KindOf(phi->type) == spv::OpTypePointer)
       Refuse(diag::E0854, phi->span, "a pointer that is chosen at run time",
@@ -133,103 +113,77 @@ bool Lowering::IsExit(Id target, Id end) const {
   return false;
 }
 
-/// Takes the way out that `target` is; nothing where it is none.
-std::optional<Lowering::Flow> Lowering::Leave(Id from, Id target) {
+void Lowering::OpenScope(Scope& scope) {
+  Nest();
+  scope.inst = b_->Scope({});
+  b_->SetBlock((*kernel_)[scope.inst].regions[0]);
+}
+
+void Lowering::CloseScope(const Scope& scope) {
+  --depth_;
+  ir::Block region = (*kernel_)[scope.inst].regions[0], around = (*kernel_)[scope.inst].parent;
+  b_->SetBlock(around);
+  if (scope.is_left) return Close(region);
+  std::vector<ir::Inst> insts = std::move((*kernel_)[region].insts);
+  (*kernel_)[region].insts.clear();
+  (*kernel_)[around].insts.pop_back();
+  for (ir::Inst inst : insts) kernel_->Append(around, inst);
+  moved_[region] = around;
+}
+
+void Lowering::Exit(Scope& scope) {
+  scope.is_left = true;
+  b_->Terminate(Op::Exit, {{(*kernel_)[(*kernel_)[scope.inst].regions[0]].params[0]}});
+}
+
+/// Takes the way out that `target` is; false where it is none.
+bool Lowering::Leave(Id from, Id target) {
   std::vector<Scope>& scopes = frame().scopes;
   for (size_t n = scopes.size(); n-- > 0;) {
     Scope& scope = scopes[n];
-    switch (scope.kind) {
-      case Scope::Kind::Function:
-        return std::nullopt;
-      case Scope::Kind::Switch:
-        if (target != scope.merge) break;
-        StoreEdge(from, target);
-        StoreSlot(scope.flag, b_->Int(ir::kI1, 1));
-        return Flow{false, {scope.number}};
-      case Scope::Kind::Loop:
-        if (target == scope.merge) {
-          StoreEdge(from, target);
-          b_->Terminate(Op::Break, {});
-          return Flow{};
-        }
-        if (target != scope.next) return std::nullopt;
-        StoreEdge(from, target);
-        if (scope.plain_continue) {
-          b_->Terminate(Op::Continue, {});
-          return Flow{};
-        }
-        StoreSlot(scope.next_flag, b_->Int(ir::kI1, 1));
-        return Flow{false, {scope.next_number}};
+    bool is_loop = scope.kind == Scope::Kind::Loop;
+    if (scope.kind == Scope::Kind::Function) return false;
+    if (target == scope.merge || (is_loop && target == scope.next)) {
+      StoreEdge(from, target);
+      if (is_loop && target == scope.merge) {
+        b_->Terminate(Op::Break, {});
+      } else {
+        Exit(scope);
+      }
+      return true;
     }
+    if (is_loop) return false;
   }
-  return std::nullopt;
+  return false;
 }
 
-Lowering::Flow Lowering::Return(const Instruction* value) {
-  Frame& f = frame();
-  Scope& function = f.scopes.front();
-  if (value != nullptr && value->op == spv::OpReturnValue) {
-    Value result = Get(value->At(0));
+void Lowering::Return(const Instruction& last) {
+  Scope& function = frame().scopes.front();
+  if (last.op == spv::OpReturnValue) {
+    Value result = Get(last.At(0));
     for (size_t n = 0; n < result.parts.size(); ++n) {
       if (function.results.size() <= n) function.results.push_back(Slot(kernel_->TypeOf(result.parts[n])));
       StoreSlot(function.results[n], result.parts[n]);
     }
   }
-  bool kernel = frames_.size() == 1;
-  if (f.loops == 0) {
-    if (kernel) {
-      // At the end of the kernel there is nothing left to pass over.
-      if (b_->block() != home_) b_->Terminate(Op::Continue, {});
-      return Flow{};
-    }
-    StoreSlot(function.flag, b_->Int(ir::kI1, 1));
-    return Flow{false, {function.number}};
-  }
-  StoreSlot(function.flag, b_->Int(ir::kI1, 1));
-  for (size_t n = f.scopes.size(); n-- > 0;) {
-    if (f.scopes[n].kind != Scope::Kind::Loop) continue;
-    f.scopes[n].pending.insert(function.number);
-    break;
-  }
-  b_->Terminate(Op::Break, {});
-  return Flow{};
+  // At the end of the function there is nothing left to pass over.
+  if (b_->block() != (*kernel_)[function.inst].regions[0]) Exit(function);
 }
 
-/// A function that returned from inside a loop goes on returning: out of the next loop, or of the iteration.
-void Lowering::LeaveBy(std::set<uint32_t>& pending) {
-  Frame& f = frame();
-  uint32_t number = f.scopes.front().number;
-  if (pending.count(number) == 0) return;
-  bool kernel = frames_.size() == 1;
-  if (f.loops == 0 && !kernel) return;
-  pending.erase(number);
-  ir::Inst branch = b_->If(AnyFlag({number}), {});
-  ir::Block back = b_->block();
-  b_->SetBlock((*kernel_)[branch].regions[0]);
-  b_->Terminate(f.loops == 0 ? Op::Continue : Op::Break, {});
-  Close((*kernel_)[branch].regions[1]);
-  b_->SetBlock(back);
-  for (size_t n = f.scopes.size(); f.loops != 0 && n-- > 0;) {
-    if (f.scopes[n].kind != Scope::Kind::Loop) continue;
-    f.scopes[n].pending.insert(number);
-    break;
-  }
-}
-
-Lowering::Arms Lowering::EmitArms(const Block& block, ir::Value condition, Id first, Id second, Id end) {
+bool Lowering::EmitArms(const Block& block, ir::Value condition, Id first, Id second, Id end) {
   Nest();
-  Arms arms;
-  arms.inst = b_->If(condition, {});
+  ir::Inst branch = b_->If(condition, {});
   ir::Block back = b_->block();
+  bool falls = false;
   for (uint32_t arm = 0; arm < 2; ++arm) {
-    b_->SetBlock((*kernel_)[arms.inst].regions[arm]);
+    b_->SetBlock((*kernel_)[branch].regions[arm]);
     // Two arms that lead to one block would emit it twice.
-    Id target = arm == 0 ? first : second;
-    arms.flows[arm] = EmitFrom(block.label, target, end);
+    falls = EmitFrom(block.label, arm == 0 ? first : second, end) || falls;
   }
   b_->SetBlock(back);
+  CloseArms(branch);
   --depth_;
-  return arms;
+  return falls;
 }
 
 void Lowering::Nest() {
@@ -238,170 +192,92 @@ void Lowering::Nest() {
            "move inner parts into loops of their own");
 }
 
-/// From `label` to `end`, where no flag of `guards` is set.
-Lowering::Flow Lowering::EmitUnless(const std::set<uint32_t>& guards, Id label, Id end) {
-  ir::Block region = b_->block();
+/// A branch of a block that is no selection: one arm at least leaves. What the other one leads to follows,
+/// and is given back; 0 where the region ends with the branch.
+Id Lowering::EmitWayOut(const Block& block, ir::Value condition, Id end, bool* falls) {
+  const Instruction& last = *block.terminator;
+  Id first = last.At(1), second = last.At(2);
+  bool first_leaves = IsExit(first, end), second_leaves = IsExit(second, end);
+  if (!first_leaves && !second_leaves)
+    Refuse(diag::E0857, last.span, "a branch does not say where its arms meet");
+  Id leaving = first_leaves ? first : second;
+  if (leaving == end || (first_leaves && second_leaves)) {
+    *falls = EmitArms(block, condition, first, second, end);
+    return 0;
+  }
   Nest();
-  ir::Inst guard = b_->If(b_->Make(Op::Not, {AnyFlag(guards)}), {});
-  b_->SetBlock((*kernel_)[guard].regions[0]);
-  Flow rest = EmitFrom(0, label, end);
+  ir::Inst branch = b_->If(condition, {});
+  ir::Block back = b_->block();
+  b_->SetBlock((*kernel_)[branch].regions[first_leaves ? 0 : 1]);
+  Leave(block.label, leaving);
+  b_->SetBlock(back);
+  CloseArms(branch);
   --depth_;
-  CloseArms(guard);
-  b_->SetBlock(region);
-  return rest;
+  return first_leaves ? second : first;
 }
 
-Lowering::Flow Lowering::EmitFrom(Id from, Id label, Id end) {
-  Flow result;  // what has been left pending so far
-  ir::Block region = b_->block();
+/// Emits from `label` to `end`; whether control may get there.
+bool Lowering::EmitFrom(Id from, Id label, Id end) {
   for (;;) {
-    b_->SetBlock(region);
     if (label == end && end != 0) {
       StoreEdge(from, label);
-      result.falls = true;
-      return result;
+      return true;
     }
-    if (std::optional<Flow> left = Leave(from, label)) {
-      result.Join(*left);
-      return result;
-    }
+    if (Leave(from, label)) return false;
     StoreEdge(from, label);
     const Block& block = BlockAt(label);
-    bool loop =
-        block.merge != nullptr && block.merge->op == spv::OpLoopMerge && frame().open_header != block.label;
-    Id merge = 0;
-    Flow flow;
-    if (loop) {
-      merge = block.merge->At(0);
-      flow = EmitLoop(block);
-    } else {
-      frame().open_header = 0;
-      EmitBlock(block);
-      const Instruction& last = *block.terminator;
-      switch (static_cast<uint32_t>(last.op)) {
-        case spv::OpBranch:
-          from = block.label;
-          label = last.At(0);
-          continue;
-        case spv::OpReturn:
-        case spv::OpReturnValue:
-          result.Join(Return(&last));
-          return result;
-        case spv::OpUnreachable:
-          return result;
-        case spv::OpSwitch: {
-          Require(block.merge != nullptr, last, "a switch does not say where it ends");
-          merge = block.merge->At(0);
-          flow = EmitSwitch(block);
-          break;
-        }
-        case spv::OpBranchConditional: {
-          ir::Value condition = GetOne(last.At(0));
-          Id first = last.At(1), second = last.At(2);
-          if (first == second) {
-            from = block.label;
-            label = first;
-            continue;
-          }
-          bool selection = block.merge != nullptr && block.merge->op == spv::OpSelectionMerge;
-          if (selection) {
-            merge = block.merge->At(0);
-            Arms arms = EmitArms(block, condition, first, second, merge);
-            ir::Block regions[2] = {(*kernel_)[arms.inst].regions[0], (*kernel_)[arms.inst].regions[1]};
-            uint32_t falls = arms.flows[0].falls ? 0 : 1, other = 1 - falls;
-            if (arms.flows[falls].falls && !arms.flows[other].falls && !arms.flows[other].pending.empty() &&
-                arms.flows[falls].pending.empty()) {
-              Close(regions[other]);
-              Nest();
-              b_->SetBlock(regions[falls]);
-              Flow rest = EmitFrom(0, merge, end);
-              --depth_;
-              Close(regions[falls]);
-              b_->SetBlock(region);
-              result.Join(rest);
-              result.Join(arms.flows[other]);
-              LeaveBy(result.pending);
-              return result;
-            }
-            Close(regions[0]);
-            Close(regions[1]);
-            flow = arms.flows[0];
-            flow.Join(arms.flows[1]);
-            break;
-          }
-          // One of the two leaves; what the other leads to follows.
-          bool first_leaves = IsExit(first, end), second_leaves = IsExit(second, end);
-          if (!first_leaves && !second_leaves)
-            Refuse(diag::E0857, last.span, "a branch does not say where its arms meet");
-          Id leaving = first_leaves ? first : second, staying = first_leaves ? second : first;
-          bool ends = leaving == end || (first_leaves && second_leaves);
-          if (!ends) {
-            Nest();
-            ir::Inst branch = b_->If(condition, {});
-            ir::Block out = (*kernel_)[branch].regions[first_leaves ? 0 : 1];
-            ir::Block in = (*kernel_)[branch].regions[first_leaves ? 1 : 0];
-            b_->SetBlock(out);
-            Flow left = EmitFrom(block.label, leaving, end);
-            Close(out);
-            b_->SetBlock(region);
-            if (left.pending.empty()) {
-              Close(in);
-              --depth_;
-              from = block.label;
-              label = staying;
-              continue;
-            }
-            b_->SetBlock(in);
-            Flow rest = EmitFrom(block.label, staying, end);
-            Close(in);
-            b_->SetBlock(region);
-            --depth_;
-            result.Join(rest);
-            result.Join(left);
-            LeaveBy(result.pending);
-            return result;
-          }
-          Arms arms = EmitArms(block, condition, first, second, end);
-          CloseArms(arms.inst);
-          result.Join(arms.flows[0]);
-          result.Join(arms.flows[1]);
-          LeaveBy(result.pending);
-          return result;
-        }
-        case spv::OpKill:
-        case spv::OpTerminateInvocation:
-        default:
-          Refuse(diag::E0854, last.span, "a block ends in a way that kernels do not have");
-      }
-    }
-    // Behind the construct.
-    b_->SetBlock(region);
-    std::set<uint32_t> guards = flow.pending;
-    LeaveBy(guards);
-    if (!flow.falls) {
-      result.pending.insert(guards.begin(), guards.end());
-      return result;
-    }
     from = 0;
-    label = merge;
-    if (guards.empty()) continue;
-    result.Join(EmitUnless(guards, merge, end));
-    result.pending.insert(guards.begin(), guards.end());
-    LeaveBy(result.pending);
-    return result;
+    if (block.merge != nullptr && block.merge->op == spv::OpLoopMerge && frame().open_header != block.label) {
+      EmitLoop(block);
+      label = block.merge->At(0);
+      continue;
+    }
+    frame().open_header = 0;
+    EmitBlock(block);
+    const Instruction& last = *block.terminator;
+    switch (static_cast<uint32_t>(last.op)) {
+      case spv::OpBranch:
+        from = block.label;
+        label = last.At(0);
+        continue;
+      case spv::OpReturn:
+      case spv::OpReturnValue:
+        Return(last);
+        return false;
+      case spv::OpUnreachable:
+        return false;
+      case spv::OpSwitch:
+        Require(block.merge != nullptr, last, "a switch does not say where it ends");
+        if (!EmitSwitch(block)) return false;
+        label = block.merge->At(0);
+        continue;
+      case spv::OpBranchConditional: {
+        ir::Value condition = GetOne(last.At(0));
+        if (last.At(1) == last.At(2)) {
+          from = block.label;
+          label = last.At(1);
+        } else if (block.merge != nullptr && block.merge->op == spv::OpSelectionMerge) {
+          label = block.merge->At(0);
+          if (!EmitArms(block, condition, last.At(1), last.At(2), label)) return false;
+        } else {
+          bool falls = false;
+          from = block.label;
+          label = EmitWayOut(block, condition, end, &falls);
+          if (label == 0) return falls;
+        }
+        continue;
+      }
+      default:
+        Refuse(diag::E0854, last.span, "a block ends in a way that kernels do not have");
+    }
   }
 }
 
 // --- switch ---
 
-// Cases in the order of their blocks; one that another falls into comes right after it. Each runs where the
-// selector is one of its literals, or where the case before it has fallen through.
-Lowering::Flow Lowering::EmitSwitch(const Block& block) {
+std::vector<Lowering::SwitchCase> Lowering::CasesOf(const Block& block) {
   const Instruction& last = *block.terminator;
-  ir::Value selector = GetOne(last.At(0));
-  Id merge = block.merge->At(0), fallback = last.At(1);
-  ir::Type type = kernel_->TypeOf(selector);
-  bool wide = ir::BitWidth(type.scalar) == 64;
+  bool wide = ir::BitWidth(kernel_->TypeOf(GetOne(last.At(0))).scalar) == 64;
   std::vector<SwitchCase> cases;
   std::map<Id, size_t> position;
   auto case_of = [&](Id label) -> std::vector<int64_t>& {
@@ -409,51 +285,61 @@ Lowering::Flow Lowering::EmitSwitch(const Block& block) {
     if (fresh) cases.push_back({label, {}});
     return cases[place->second].second;
   };
-  std::vector<int64_t> all;
+  Spend(last.operands.size() / 2, last);
   for (size_t n = 2; n + (wide ? 2 : 1) < last.operands.size(); n += wide ? 3 : 2) {
     uint64_t bits = last.At(n) | (wide ? uint64_t{last.At(n + 1)} << 32 : 0);
     int64_t literal = wide ? static_cast<int64_t>(bits) : static_cast<int32_t>(bits);
     case_of(last.At(n + (wide ? 2 : 1))).push_back(literal);
-    all.push_back(literal);
   }
-  Spend(all.size() + 1, last);
-  case_of(fallback);
-  OrderCases(merge, cases);
-  Nest();
-  Scope scope;
-  scope.kind = Scope::Kind::Switch;
-  scope.merge = merge;
-  scope.number = NewFlag(&scope.flag);
-  StoreSlot(scope.flag, b_->Int(ir::kI1, 0));
-  ir::Value fell = Slot(ir::kI1);
-  StoreSlot(fell, b_->Int(ir::kI1, 0));
+  case_of(last.At(1));
+  OrderCases(block.merge->At(0), cases);
+  return cases;
+}
+
+/// For each case, whether the selector chooses it.
+std::vector<ir::Value> Lowering::ConditionsOf(const std::vector<SwitchCase>& cases, const Instruction& last) {
+  ir::Value selector = GetOne(last.At(0));
+  ir::Type type = kernel_->TypeOf(selector);
   auto equals = [&](const std::vector<int64_t>& literals) {
-    ir::Value any = b_->Int(ir::kI1, 0);
-    bool first = true;
+    ir::Value any;
     for (int64_t literal : literals) {
       ir::Value same = b_->Make(Op::Eq, {selector, b_->Int(type, literal)});
-      any = first ? same : b_->Make(Op::Or, {any, same});
-      first = false;
+      any = any.Valid() ? b_->Make(Op::Or, {any, same}) : same;
     }
-    return any;
+    return any.Valid() ? any : b_->Int(ir::kI1, 0);
   };
   std::vector<ir::Value> conditions;
   for (const auto& [label, literals] : cases) {
-    if (label != fallback) {
+    if (label != last.At(1)) {
       conditions.push_back(equals(literals));
       continue;
     }
     // The rest, and what is named beside the default.
     std::vector<int64_t> others;
     for (const auto& [other, named] : cases) {
-      if (other != fallback) others.insert(others.end(), named.begin(), named.end());
+      if (other != label) others.insert(others.end(), named.begin(), named.end());
     }
     conditions.push_back(b_->Make(Op::Not, {equals(others)}));
   }
+  return conditions;
+}
+
+// Cases in the order of their blocks; one that another falls into comes right after it. Each runs where the
+// selector is one of its literals, or where the case before it has fallen through.
+// Whether control may get behind the switch is the result.
+bool Lowering::EmitSwitch(const Block& block) {
+  Id merge = block.merge->At(0);
+  std::vector<SwitchCase> cases = CasesOf(block);
+  std::vector<ir::Value> conditions = ConditionsOf(cases, *block.terminator);
+  ir::Value fell = Slot(ir::kI1);
+  StoreSlot(fell, b_->Int(ir::kI1, 0));
+  Scope scope;
+  scope.kind = Scope::Kind::Switch;
+  scope.merge = merge;
+  OpenScope(scope);
   ir::Block region = b_->block();
   frame().scopes.push_back(scope);
-  Flow flow;
-  bool may_fall = false;
+  bool falls = false, may_fall = false;
   for (size_t n = 0; n < cases.size(); ++n) {
     Id label = cases[n].first;
     ir::Value condition = conditions[n];
@@ -473,31 +359,24 @@ Lowering::Flow Lowering::EmitSwitch(const Block& block) {
       StoreEdge(block.label, label);
     }
     Id next = n + 1 < cases.size() ? cases[n + 1].first : 0;
-    Flow one;
     if (label == merge) {
-      one.falls = true;
+      falls = true;
     } else if (next != 0 && next != merge && CanReach(label, next, merge)) {
-      // What reaches the next case without having left falls into it; what leaves does so by a flag.
-      Flow body = EmitFrom(0, label, next);
-      b_->SetBlock(inside);
-      if (body.falls) {
-        StoreSlot(fell,
-                  body.pending.empty() ? b_->Int(ir::kI1, 1) : b_->Make(Op::Not, {AnyFlag(body.pending)}));
+      // What reaches the next case falls into it.
+      if (EmitFrom(0, label, next)) {
+        StoreSlot(fell, b_->Int(ir::kI1, 1));
         may_fall = true;
       }
-      one.pending = body.pending;
     } else {
-      one = EmitFrom(0, label, merge);
+      falls = EmitFrom(0, label, merge) || falls;
     }
-    Close(inside);
-    Close((*kernel_)[branch].regions[1]);
+    CloseArms(branch);
     b_->SetBlock(region);
-    flow.Join(one);
   }
+  scope = frame().scopes.back();
   frame().scopes.pop_back();
-  --depth_;
-  if (flow.pending.erase(scope.number) != 0) flow.falls = true;
-  return flow;
+  CloseScope(scope);
+  return falls || scope.is_left;
 }
 
 /// Puts each case in front of the one that it falls into. A case falls into one at most, and one at most
@@ -628,20 +507,17 @@ Value Lowering::Call(const Instruction& inst) {
       made->defined_in[parameter.result] = b_->block();
     }
   }
-  ir::Block back = b_->block();
   frames_.push_back(std::move(made));
   Scope scope;
-  scope.number = NewFlag(&scope.flag);
-  StoreSlot(scope.flag, b_->Int(ir::kI1, 0));
   if (types_.KindOf(function.definition->type) != spv::OpTypeVoid) {
     std::vector<ir::Type> leaves;
     types_.Leaves(function.definition->type, leaves);
     for (ir::Type leaf : leaves) scope.results.push_back(Slot(leaf));
   }
+  OpenScope(scope);
   frame().scopes.push_back(scope);
-  // The body in a region of its own would not be seen; it is emitted right here.
   EmitFrom(0, function.blocks[0].label, 0);
-  b_->SetBlock(back);
+  CloseScope(frame().scopes.front());
   b_->SetSpan(inst.span);
   Value result;
   for (ir::Value slot : frame().scopes.front().results) result.parts.push_back(LoadSlot(slot));

@@ -123,6 +123,7 @@ bool Lowering::Modf(const Instruction& inst) {
 void Lowering::Extended(const Instruction& inst) {
   const Instruction* set = binary_.Find(inst.At(0));
   std::string name = set == nullptr ? "" : TextIn(set->operands);
+  if (name == "NonSemantic.DebugPrintf") return DebugPrintf(inst);
   if (name.starts_with("NonSemantic.")) return;
   if (name != "GLSL.std.450")
     Refuse(diag::E0854, inst.span, "the instruction set '" + name + "' is not known",

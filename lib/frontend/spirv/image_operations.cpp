@@ -138,7 +138,8 @@ bool Lowering::ImageOperation(const Instruction& inst) {
     case spv::OpImageWrite: {
       Image written = image();
       SampleOffset(inst);
-      ImageBuilder(*b_, written).Store(GetOne(inst.At(1)), GetOne(inst.At(2)));
+      ir::Value at = GetOne(inst.At(1)), texel = GetOne(inst.At(2));
+      ImageBuilder(*b_, written).Store(at, texel);
       return true;
     }
     case spv::OpImageSampleImplicitLod:

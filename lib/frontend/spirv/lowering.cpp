@@ -355,7 +355,7 @@ void Lowering::Run(const std::string& name, std::vector<std::string>* names) {
     privates_.clear();
     shared_.clear();
     value_names_.clear();
-    flags_.clear();
+    moved_.clear();
     spec_params_.clear();
     pointed_ = {};
     addresses_.clear();
@@ -365,7 +365,6 @@ void Lowering::Run(const std::string& name, std::vector<std::string>* names) {
     written_.clear();
     tables_.clear();
     leave_region_now_.clear();
-    next_flag_ = 1;
     arrays_.clear();
     next_numbers_.clear();
     depth_ = 0;
@@ -418,11 +417,12 @@ void Lowering::EmitKernel() {
   frames_.push_back(std::make_unique<Frame>());
   frame().function = &function;
   Scope scope;
-  scope.number = NewFlag(&scope.flag);
+  OpenScope(scope);
   frame().scopes.push_back(scope);
   for (Id variable : privates_) MakeLocal(*binary_.Find(variable));
   for (Id variable : shared_) MakeLocal(*binary_.Find(variable), ir::kFlagShared);
   EmitFrom(0, function.blocks[0].label, 0);
+  CloseScope(frame().scopes.front());
   Close(home_);
   std::vector<ir::Inst>& insts = (*kernel_)[home_].insts;
   insts.insert(insts.begin(), arrays_.begin(), arrays_.end());
@@ -461,6 +461,8 @@ StringId Lowering::FreeName(const std::string& wanted) {
 // --- values ---
 
 bool Lowering::Visible(ir::Block block) const {
+  for (auto moved = moved_.find(block); moved != moved_.end(); moved = moved_.find(block))
+    block = moved->second;
   for (ir::Block at = b_->block();;) {
     if (at == block) return true;
     ir::Inst owner = (*kernel_)[at].owner;

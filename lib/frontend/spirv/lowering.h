@@ -110,25 +110,12 @@ class Lowering {
   void Run(const std::string& name, std::vector<std::string>* names);
 
  private:
-  // What a region of the IR ends as.
-  struct Flow {
-    bool falls = false;          ///< control may reach the end of the region
-    std::set<uint32_t> pending;  ///< flags that may be set there: scopes that are being left
-    void Join(const Flow& other) {
-      falls = falls || other.falls;
-      pending.insert(other.pending.begin(), other.pending.end());
-    }
-  };
   /// What branches may leave for.
   struct Scope {
     enum class Kind : uint8_t { Function, Loop, Switch } kind = Kind::Function;
-    Id merge = 0, next = 0;       ///< of loops: where `continue` goes
-    bool plain_continue = false;  ///< the IR's `continue` does all that is between
-    ir::Value flag;               ///< set when it is left by more than falling: an array of one i1
-    uint32_t number = 0;          ///< in Flow::pending
-    ir::Value next_flag;          ///< Loop: set when its body is left for `next`
-    uint32_t next_number = 0;
-    std::set<uint32_t> pending;      ///< Loop: flags that it may be left with
+    Id merge = 0, next = 0;          ///< of loops: where `continue` goes
+    ir::Inst inst;                   ///< the IR's, around the function, the cases, the body of a loop
+    bool is_left = false;            ///< by `exit`
     std::vector<ir::Value> results;  ///< Function: arrays of one, per leaf of what it returns
   };
   /// The variables of an image that was loaded, and of its sampler.
@@ -146,27 +133,7 @@ class Lowering {
     std::map<Id, std::vector<ir::Value>> stored;  ///< arrays of one: phis, and values that leave their region
     std::set<Id> emitted;                         ///< blocks
     std::vector<Scope> scopes;
-    std::map<Id, ir::Value> counters;      ///< variables that a `for` counts: their value in its body
-    std::set<const Instruction*> skipped;  ///< stores that count a variable on
-    uint32_t loops = 0;                    ///< of this function around
-    Id open_header = 0;                    ///< of the loop whose first block is to be emitted
-    std::map<Id, std::vector<Id>> uses;    ///< blocks that an id is used in, maybe more
-  };
-  /// A loop whose trip is known on entry.
-  struct Counted {
-    const Block* test = nullptr;  ///< the block that decides
-    Id counter = 0;               ///< a variable or a phi
-    bool is_phi = false;
-    Id bound = 0;
-    Id first = 0;  ///< phi: the value on entry
-    int64_t step = 0;
-    bool inclusive = false, reversed = false;
-    bool is_unsigned = false;
-    bool from_constant = false;  ///< the counter begins with one that the module states
-    Id body = 0;
-    const Instruction* update = nullptr;  ///< the store, or the addition of a phi
-    bool seen_outside = false;            ///< the counter is read outside of the loop
-    bool plain = false;                   ///< nothing else happens from one iteration to the next
+    Id open_header = 0;  ///< of the loop whose first block is to be emitted
   };
 
   // lowering.cpp
@@ -210,7 +177,9 @@ class Lowering {
   Index Scale(Index index, int64_t factor);
   Index Sum(Index a, Index b);
   ir::Value ValueOf(const Index& index);
+  uint32_t MemberAt(Id index, const Instruction& inst);
   Pointer Step(Pointer pointer, Id index, const Instruction& inst);
+  Pointer StepLocal(Pointer pointer, Id index, const Instruction& inst);
   void AccessChain(const Instruction& inst);
   void VisitLocal(const Pointer& pointer, Id type, uint32_t& leaf, Index element,
                   const std::function<void(Local::Leaf& leaf, ir::Value index)>& visit);
@@ -222,6 +191,8 @@ class Lowering {
   ir::Value LoadLeaf(const Local::Leaf& leaf, ir::Value index, uint32_t component = ir::kNoAttr);
   Value Load(const Pointer& pointer, const Instruction& inst);
   void Store(const Pointer& pointer, Value value, const Instruction& inst);
+  void StoreLocal(const Pointer& pointer, std::span<const ir::Value> parts, const Instruction& inst);
+  ir::Value WithColumn(ir::Value matrix, const Pointer& pointer, ir::Value value);
   void LoadMemory(const Pointer& pointer, Id type, const Instruction& inst, Value& out);
   void StoreMemory(const Pointer& pointer, Id type, std::span<const ir::Value>& parts,
                    const Instruction& inst);
@@ -303,6 +274,7 @@ class Lowering {
   /// The row's operation on the instruction's operands from `first` on.
   ir::Value MakeRow(const Row& row, const Instruction& inst, size_t first);
   bool Arithmetic(const Instruction& inst);
+  [[noreturn]] void RefuseOperation(const Instruction& inst);
   ir::Value Unsigned(ir::Value value);
   ir::Value Splat(ir::Value scalar, ir::Type like);
   ir::Value FloatLike(ir::Value like, double value);
@@ -314,6 +286,12 @@ class Lowering {
   ir::Value HighestBit(ir::Value v);
   ir::Value HighestBitOfSigned(ir::Value v);
   ir::Value LowestBit(ir::Value v);
+
+  // debug_printf.cpp
+  void DebugPrintf(const Instruction& inst);
+  /// The value as `letter` has it (d, u, f), of which the format says the number of components.
+  ir::Value Printed(ir::Value value, char letter, uint32_t components, const std::string& specifier,
+                    const Instruction& inst);
 
   // extended.cpp
   void Extended(const Instruction& inst);
@@ -350,51 +328,41 @@ class Lowering {
 
   // control.cpp, and loops.cpp what has to do with loops
   const Block& BlockAt(Id label) const;
-  Flow EmitFrom(Id from, Id label, Id end);
-  Flow EmitUnless(const std::set<uint32_t>& guards, Id label, Id end);
+  bool EmitFrom(Id from, Id label, Id end);
   /// Counts one region more around what is emitted.
   void Nest();
   void EmitBlock(const Block& block);
   void StoreEdge(Id from, Id to);
-  std::optional<Flow> Leave(Id from, Id target);
-  Flow Return(const Instruction* value);
-  /// The two arms of a branch, each to `end`; leaves the regions open.
-  struct Arms {
-    ir::Inst inst;
-    Flow flows[2];
-  };
-  Arms EmitArms(const Block& block, ir::Value condition, Id first, Id second, Id end);
-  Flow EmitSwitch(const Block& block);
-  Flow EmitLoop(const Block& header);
-  Flow EmitCounted(const Block& header, const Counted& counted);
-  Flow EmitWhile(const Block& header, const std::set<Id>& blocks);
-  /// The continue construct of the loop that is being emitted, after a body that ended as `flow`.
-  void EmitNext(const Block& header, const Flow& flow);
-  /// Leaves by the flags that mean more than the region around; what is left of `pending` guards what
-  /// follows.
-  void LeaveBy(std::set<uint32_t>& pending);
+  /// Opens the IR's scope of `scope` around what is emitted, and closes it.
+  void OpenScope(Scope& scope);
+  void CloseScope(const Scope& scope);
+  void Exit(Scope& scope);
+  bool Leave(Id from, Id target);
+  void Return(const Instruction& last);
+  /// The two arms of a branch, each to `end`; whether one gets there.
+  bool EmitArms(const Block& block, ir::Value condition, Id first, Id second, Id end);
+  Id EmitWayOut(const Block& block, ir::Value condition, Id end, bool* falls);
+  bool EmitSwitch(const Block& block);
+  void EmitLoop(const Block& header);
+  void EmitBody(const Block& header, Id label);
+  static bool TakesFrom(const Block& block, Id label);
+  const Block* TestOf(const Block& header);
+  void EmitOneBlock(const Block& header);
   void Close(ir::Block region);
   /// Closes both arms of an `if`.
   void CloseArms(ir::Inst branch);
   bool IsExit(Id target, Id end) const;
-  ir::Value AnyFlag(const std::set<uint32_t>& pending);
-  uint32_t NewFlag(ir::Value* flag);
   ir::Value SlotOfPhi(const Instruction& phi, uint32_t part);
-  std::optional<Counted> FindCounted(const Block& header, const std::set<Id>& blocks);
   std::set<Id> LoopBlocks(const Block& header);
-  bool MayWrap(const std::set<Id>& blocks, Counted& counted);
-  bool MayBeLarge(ir::Value bound) const;
-  bool FindStep(const Block& header, const std::set<Id>& blocks, Id counter, Counted& counted);
   std::vector<Id> Successors(const Block& block);
   using SwitchCase = std::pair<Id, std::vector<int64_t>>;  ///< where it begins, and its literals
+  std::vector<SwitchCase> CasesOf(const Block& block);
+  std::vector<ir::Value> ConditionsOf(const std::vector<SwitchCase>& cases, const Instruction& last);
   void OrderCases(Id merge, std::vector<SwitchCase>& cases);
   std::set<Id> ReachedFrom(Id label, Id merge);
   bool CanReach(Id label, Id target, Id merge);
-  bool UsedOutside(Id id, const std::set<Id>& blocks);
   void Spend(uint64_t units, const Instruction& inst);
   bool IsPure(const Instruction& inst) const;
-  bool IsInvariant(Id id, const std::set<Id>& blocks, Id counter, uint32_t depth);
-  bool StoredIn(Id variable, const std::set<Id>& blocks);
   Id RootOf(Id pointer) const;
   Value Call(const Instruction& inst);
 
@@ -432,12 +400,11 @@ class Lowering {
                              ///< there are others
   bool writes_images_ = false;
   uint32_t local_size_[3] = {1, 1, 1};
-  ir::Value invocations_[3];       ///< parameters
-  ir::Value index_[3];             ///< of the loop: invocations, or workgroups
-  ir::Value local_index_;          ///< of the loop over workgroups: the invocation's in its own
-  std::map<Id, ir::Value> flags_;  ///< by number
-  uint32_t next_flag_ = 1;
-  std::set<Id> leave_region_;  ///< values that are used where they are not seen
+  ir::Value invocations_[3];              ///< parameters
+  ir::Value index_[3];                    ///< of the loop: invocations, or workgroups
+  ir::Value local_index_;                 ///< of the loop over workgroups: the invocation's in its own
+  std::map<ir::Block, ir::Block> moved_;  ///< regions of scopes that were taken out, and where they are
+  std::set<Id> leave_region_;             ///< values that are used where they are not seen
   std::set<Id> leave_region_now_;
   ir::Block home_;                ///< body of the parallel
   std::vector<ir::Inst> arrays_;  ///< what is to stand at its beginning

@@ -220,14 +220,42 @@ void EnterMember(Pointer& p, uint32_t member, uint64_t offset) {
 
 }  // namespace
 
+uint32_t Lowering::MemberAt(Id index, const Instruction& inst) {
+  std::optional<int64_t> known = types_.Integer(index);
+  Require(known && *known >= 0 && *known < INT32_MAX, inst, "a member is named by no constant");
+  return static_cast<uint32_t>(*known);
+}
+
+Pointer Lowering::StepLocal(Pointer p, Id index_id, const Instruction& inst) {
+  Id type = p.pointee;
+  if (types_.KindOf(type) == spv::OpTypeStruct) {
+    uint32_t member = MemberAt(index_id, inst);
+    for (uint32_t n = 0; n < member && n < types_.Members(type); ++n)
+      p.leaf += LeavesOf(types_.Member(type, n), 0);
+    p.pointee = types_.Member(type, member);
+    return p;
+  }
+  switch (static_cast<uint32_t>(types_.KindOf(type))) {
+    case spv::OpTypeArray:
+      p.element = Scale(p.element, types_.Count(type));
+      p.element = Sum(p.element, IndexOf(index_id));
+      break;
+    case spv::OpTypeMatrix:
+      p.column = IndexOf(index_id);
+      break;
+    case spv::OpTypeVector:
+      p.component = IndexOf(index_id);
+      break;
+    default:
+      Refuse(diag::E0852, inst.span, "a number is indexed");
+  }
+  p.pointee = types_.Element(type);
+  return p;
+}
+
 Pointer Lowering::Step(Pointer p, Id index_id, const Instruction& inst) {
   Id type = p.pointee;
   spv::Op kind = types_.KindOf(type);
-  auto constant = [&] {
-    std::optional<int64_t> known = types_.Integer(index_id);
-    Require(known && *known >= 0 && *known < INT32_MAX, inst, "a member is named by no constant");
-    return static_cast<uint32_t>(*known);
-  };
   if (p.kind == Pointer::Kind::Builtin) {
     Require(kind == spv::OpTypeVector && !p.component, inst, "a built-in input is indexed too deep");
     p.component = IndexOf(index_id);
@@ -235,34 +263,10 @@ Pointer Lowering::Step(Pointer p, Id index_id, const Instruction& inst) {
     p.pointee = types_.Element(type);
     return p;
   }
-  if (p.kind == Pointer::Kind::Local) {
-    switch (static_cast<uint32_t>(kind)) {
-      case spv::OpTypeStruct: {
-        uint32_t member = constant();
-        for (uint32_t n = 0; n < member && n < types_.Members(type); ++n)
-          p.leaf += LeavesOf(types_.Member(type, n), 0);
-        p.pointee = types_.Member(type, member);
-        return p;
-      }
-      case spv::OpTypeArray:
-        p.element = Sum(Scale(p.element, types_.Count(type)), IndexOf(index_id));
-        p.pointee = types_.Element(type);
-        return p;
-      case spv::OpTypeMatrix:
-        p.column = IndexOf(index_id);
-        p.pointee = types_.Element(type);
-        return p;
-      case spv::OpTypeVector:
-        p.component = IndexOf(index_id);
-        p.pointee = types_.Element(type);
-        return p;
-      default:
-        Refuse(diag::E0852, inst.span, "a number is indexed");
-    }
-  }
+  if (p.kind == Pointer::Kind::Local) return StepLocal(std::move(p), index_id, inst);
   switch (static_cast<uint32_t>(kind)) {
     case spv::OpTypeStruct: {
-      uint32_t member = constant();
+      uint32_t member = MemberAt(index_id, inst);
       int64_t offset = binary_.MemberDecorated(type, member, spv::DecorationOffset);
       int64_t stride = binary_.MemberDecorated(type, member, spv::DecorationMatrixStride);
       p.pointee = types_.Member(type, member);
@@ -665,50 +669,57 @@ Pointer Lowering::ComponentPlace(const Pointer& pointer) {
   return p;
 }
 
+/// A matrix whose column, or component of a column, that `p` names is `value`.
+ir::Value Lowering::WithColumn(ir::Value matrix, const Pointer& p, ir::Value value) {
+  ir::Type type = kernel_->TypeOf(matrix);
+  std::vector<ir::Value> columns;
+  for (uint32_t n = 0; n < type.columns; ++n) {
+    ir::Value old = Column(matrix, n), now = value;
+    if (p.component) now = b_->Make(ir::Op::VecSet, {old, ValueOf(*p.component), value});
+    if (p.column->dynamic.Valid()) {
+      ir::Value here = b_->Make(ir::Op::Eq, {ValueOf(*p.column), b_->I32(static_cast<int32_t>(n))});
+      now = b_->Make(ir::Op::Select, {here, now, old});
+    } else if (p.column->constant != n) {
+      now = old;
+    }
+    columns.push_back(now);
+  }
+  return MatrixOf(type, columns);
+}
+
+void Lowering::StoreLocal(const Pointer& p, std::span<const ir::Value> parts, const Instruction& inst) {
+  uint32_t leaf = p.leaf;
+  Require(!parts.empty() || types_.Members(p.pointee) == 0, inst, "nothing is stored");
+  if (!p.column && !p.component) {
+    VisitLocal(p, p.pointee, leaf, p.element, [&](Local::Leaf& part, ir::Value index) {
+      if (part.array.Valid()) {
+        b_->Access(ir::Op::Store, part.array, {&index, 1}, parts.subspan(0, 1));
+      } else {
+        StoreAddress(part, parts[0], inst);
+      }
+      parts = parts.subspan(1);
+    });
+    return;
+  }
+  ir::Value index = ValueOf(p.element), array = p.local->leaves[leaf].array;
+  if (std::optional<uint32_t> component = FixedComponent(p)) {
+    b_->Access(ir::Op::Store, array, {&index, 1}, parts.subspan(0, 1), ir::kNoAttr, *component);
+    return;
+  }
+  ir::Value whole = b_->Load(array, {&index, 1});
+  if (p.column) {
+    whole = WithColumn(whole, p, parts[0]);
+  } else {
+    whole = b_->Make(ir::Op::VecSet, {whole, ValueOf(*p.component), parts[0]});
+  }
+  b_->Access(ir::Op::Store, array, {&index, 1}, {&whole, 1});
+}
+
 void Lowering::Store(const Pointer& p, Value value, const Instruction& inst) {
   std::span<const ir::Value> parts = value.parts;
   switch (p.kind) {
-    case Pointer::Kind::Local: {
-      uint32_t leaf = p.leaf;
-      Require(!parts.empty() || types_.Members(p.pointee) == 0, inst, "nothing is stored");
-      if (!p.column && !p.component) {
-        VisitLocal(p, p.pointee, leaf, p.element, [&](Local::Leaf& part, ir::Value index) {
-          if (part.array.Valid()) {
-            b_->Access(ir::Op::Store, part.array, {&index, 1}, parts.subspan(0, 1));
-          } else {
-            StoreAddress(part, parts[0], inst);
-          }
-          parts = parts.subspan(1);
-        });
-        return;
-      }
-      ir::Value index = ValueOf(p.element), array = p.local->leaves[leaf].array;
-      if (std::optional<uint32_t> component = FixedComponent(p)) {
-        b_->Access(ir::Op::Store, array, {&index, 1}, parts.subspan(0, 1), ir::kNoAttr, *component);
-        return;
-      }
-      ir::Value whole = b_->Load(array, {&index, 1});
-      if (p.column) {
-        ir::Type type = kernel_->TypeOf(whole);
-        std::vector<ir::Value> columns;
-        for (uint32_t n = 0; n < type.columns; ++n) {
-          ir::Value old = Column(whole, n), now = parts[0];
-          if (p.component) now = b_->Make(ir::Op::VecSet, {old, ValueOf(*p.component), parts[0]});
-          if (p.column->dynamic.Valid()) {
-            ir::Value here = b_->Make(ir::Op::Eq, {ValueOf(*p.column), b_->I32(static_cast<int32_t>(n))});
-            now = b_->Make(ir::Op::Select, {here, now, old});
-          } else if (p.column->constant != n) {
-            now = old;
-          }
-          columns.push_back(now);
-        }
-        whole = MatrixOf(type, columns);
-      } else {
-        whole = b_->Make(ir::Op::VecSet, {whole, ValueOf(*p.component), parts[0]});
-      }
-      b_->Access(ir::Op::Store, array, {&index, 1}, {&whole, 1});
-      return;
-    }
+    case Pointer::Kind::Local:
+      return StoreLocal(p, parts, inst);
     case Pointer::Kind::Memory: {
       if (p.resource->kind != ir::ShaderBinding::Kind::StorageBuffer)
         Refuse(diag::E0852, inst.span, "a constant block is written");

@@ -136,16 +136,10 @@ void Lowering::Emit(const Instruction& inst) {
       if ((memory & spv::MemoryAccessVolatileMask) != 0)
         Refuse(diag::E0856, inst.span, "a volatile read sees what others write while the kernel runs",
                "kernels do not wait for each other: dispatch twice");
-      auto counter = frame().counters.find(inst.At(0));
-      if (counter != frame().counters.end()) {
-        SetOne(inst, counter->second);
-        return;
-      }
       if (!LoadHandle(inst)) Set(inst, Load(GetPointer(inst.At(0), inst), inst));
       return;
     }
     case spv::OpStore: {
-      if (frame().skipped.count(&inst) != 0) return;
       uint32_t memory = inst.operands.size() > 2 ? inst.At(2) : 0;
       if ((memory & spv::MemoryAccessVolatileMask) != 0)
         Refuse(diag::E0856, inst.span, "a volatile write means something to those that wait for it",
@@ -156,8 +150,8 @@ void Lowering::Emit(const Instruction& inst) {
       return;
     }
     case spv::OpCopyMemory: {
-      Pointer from = GetPointer(inst.At(1), inst);
-      Store(GetPointer(inst.At(0), inst), Load(from, inst), inst);
+      Pointer from = GetPointer(inst.At(1), inst), to = GetPointer(inst.At(0), inst);
+      Store(to, Load(from, inst), inst);
       return;
     }
     case spv::OpAccessChain:
@@ -200,7 +194,10 @@ void Lowering::Emit(const Instruction& inst) {
   if (pointer)
     Refuse(diag::E0854, inst.span, "a pointer that is computed or chosen at run time",
            "index one buffer, or branch on what chooses");
-  if (Arithmetic(inst)) return;
+  if (!Arithmetic(inst)) RefuseOperation(inst);
+}
+
+void Lowering::RefuseOperation(const Instruction& inst) {
   auto opcode = static_cast<uint32_t>(inst.op);
   std::string what = "operation " + std::to_string(opcode) + " of SPIR-V";
   std::string remedy = "docs/shaders.md lists what is taken";

@@ -12,7 +12,7 @@
 #include "ir/module.h"
 #include "ir/number.h"
 #include "support/nearest.h"
-#include "transform/loop_exits.h"
+#include "transform/exits.h"
 #include "transform/memory_to_registers.h"
 #include "transform/scalarise.h"
 #include "transform/simplify.h"
@@ -357,7 +357,7 @@ class Reader {
   /// whose index the kernel reads once it is simplified.
   void FindAxes(ir::Module& trial, const EntryPoint& entry, bool* axes) {
     diag::Diagnostics ignored;
-    bool good = verify::Verify(trial, ignored) && transform::LowerLoopExits(trial, {}, ignored) &&
+    bool good = verify::Verify(trial, ignored) && transform::LowerExits(trial, {}, ignored) &&
                 transform::Scalarise(trial, {}, ignored) &&
                 transform::MemoryToRegisters(trial, {}, ignored) && transform::Simplify(trial, {}, ignored);
     if (!good || ignored.HasErrors()) return;

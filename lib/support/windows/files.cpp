@@ -215,6 +215,19 @@ FileStatus WriteWhole(const std::string& path, std::span<const uint8_t> bytes) {
   return CannotWrite(path, error);
 }
 
+// Who may read a new file is a property of its folder here.
+FileStatus WriteSecret(const std::string& path, std::string_view) {
+  return FileFailure{"cannot write '" + path + "': adc makes no secret files on Windows",
+                     "make them on Linux"};
+}
+
+bool IsReadable(int file) {
+  auto handle = reinterpret_cast<HANDLE>(_get_osfhandle(file));
+  DWORD there = 0;
+  if (GetFileType(handle) != FILE_TYPE_PIPE) return WaitForSingleObject(handle, 0) == WAIT_OBJECT_0;
+  return !PeekNamedPipe(handle, nullptr, 0, nullptr, &there, nullptr) || there > 0;
+}
+
 FileStatus WriteIfDifferent(const std::string& path, std::span<const uint8_t> bytes) {
   if (path != "-" && CheckRegularFile(path)) {
     FileResult<std::string> old = ReadWhole(path, bytes.size());

@@ -168,14 +168,16 @@ def _diagnostics(lines: list[str]) -> list[Diagnostic]:
     return found
 
 
-def _asked(command, source, kind, kernel, shapes, arguments, options):
-    words = [command, "--json"]
-    if kernel is not None:
-        words.append(f"--kernel={kernel}")
+def _launch_words(kernel, shapes, arguments) -> list[str]:
+    words = [] if kernel is None else [f"--kernel={kernel}"]
     for name, shape in (shapes or {}).items():
         extents = [shape] if isinstance(shape, int) else shape
         words.append(f"--shape={name}={','.join(str(extent) for extent in extents)}")
-    words += [f"--arg={name}={value}" for name, value in (arguments or {}).items()]
+    return words + [f"--arg={name}={value}" for name, value in (arguments or {}).items()]
+
+
+def _asked(command, source, kind, kernel, shapes, arguments, options):
+    words = [command, "--json", *_launch_words(kernel, shapes, arguments)]
     with _file_of(getattr(source, "ir", source), kind, "kernel") as (path, folder):
         if command == "gradcheck" and path.suffix == ".adcb":
             words.append("--trust")

@@ -10,7 +10,7 @@ import tempfile
 import types
 import typing
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from . import _compile as compiler
 from ._compile import CompileError, CompileWarning, Diagnostic
@@ -87,6 +87,23 @@ class Kernel:
     def save(self, path: str | os.PathLike, **settings) -> None:
         """Compiles the kernel to a file, which ships; the arguments are those of compile."""
         pathlib.Path(path).write_bytes(self.compile(**settings))
+
+    def report(self, path: str | os.PathLike, *, shapes: Mapping[str, object] | None = None, arguments: Mapping[str, object] | None = None,
+               options: Iterable[str] = ()) -> None:
+        """Writes the page of `adc report`: the Python file, beside each line what gradients store and compute again there, and what
+        launches take. Arguments are those of adc.size; options: what else `adc report` takes."""
+        sheets = sheets_of(self.module.functions())
+        if len(sheets) > 1:
+            files = ", ".join(dict.fromkeys(short_name(sheet.file) for sheet in sheets))
+            raise CompileError(f"a page shows one file, and the functions of '{self.__name__}' lie in several, or not in the order of their "
+                               f"calls ({files}): kernel.save and `adc report` show the rest", [], 2)
+        with tempfile.TemporaryDirectory(prefix="adc-") as scratch:
+            source = pathlib.Path(scratch) / "kernel.ir"
+            source.write_text(sheets[0].text(), encoding="utf-8")
+            words = ["report", *compiler._launch_words(None, shapes, arguments), f"--show-source={sheets[0].file}", *options, str(source)]
+            done = compiler._call([*words, "-o", os.fspath(path)])
+            if done.returncode != 0:
+                raise CompileError(done.stderr.strip(), [], done.returncode)
 
     @functools.cached_property
     def loaded(self):

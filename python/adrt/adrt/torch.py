@@ -8,6 +8,7 @@ import collections
 
 import torch
 
+from . import _torch_operator
 from ._functional import Functional
 
 __all__ = ["function"]
@@ -37,6 +38,22 @@ def _is_forward_mode():
 
 def _apply(function, *inputs):
     return (function if _is_transformed() else function.plain).apply(*inputs)
+
+
+# The current stream of a device, a number. PyTorch's quick way to it is not public.
+_stream_of = getattr(torch._C, "_cuda_getCurrentRawStream", lambda index: torch.cuda.current_stream(index).cuda_stream)
+
+
+def _launch(kernel, values):
+    """Calls the kernel; on CUDA in PyTorch's stream, where it waits only if sizes or reports have to be read."""
+    for value in values.values() if torch.version.cuda else ():
+        if isinstance(value, torch.Tensor) and value.is_cuda:
+            kernel = kernel._in_stream(_stream_of(value.device.index))
+            break
+    return kernel(**values)
+
+
+_is_compiling = getattr(getattr(torch, "compiler", None), "is_compiling", lambda: False)
 
 
 def _of_batch(function, functional, size, in_dims, names, fixed, tensors, outputs, rest=()):
@@ -75,6 +92,16 @@ class _Function(Functional):
         self.written = {name for name, param in self.params.items() if param.writes}
         self.left = self.outputs + self.saved
         self.seeded = [name for name in self.outputs if name in self.companion_of]
+        # For torch.compile, where the shapes of all that a call gives are known before it.
+        self.key = _torch_operator.key_of(self) if _torch_operator.IS_KNOWN and not self.saved and not self.batch else None
+
+    def launch(self, names, fixed, *tensors):
+        return _Launch.forward(self, names, fixed, *tensors)
+
+    def differentiate(self, left, needed, of_inputs, fixed, tensors):
+        for name in needed:
+            self.needs_adjoint(name)
+        return _Gradient.forward(self, (left, self.seeded, needed, of_inputs), fixed, *tensors)
 
 
 @_with_plain
@@ -86,7 +113,7 @@ class _Launch(torch.autograd.Function):
         values = dict(fixed)
         for name, tensor in zip(names, tensors):
             values[name] = _as_argument(functional, name, tensor)
-        written = functional.kernel(**values)
+        written = _launch(functional.kernel, values)
         return tuple([_as_tensor(getattr(written, name)) for name in functional.left])
 
     @staticmethod
@@ -132,7 +159,7 @@ class _Gradient(torch.autograd.Function):
     def forward(functional, roles, fixed, *tensors):
         left, seeded, needed, of_inputs = roles
         values = _values_of_gradient(functional, left, seeded, fixed, tensors)
-        adjoints = functional.derivative(**values)
+        adjoints = _launch(functional.derivative, values)
         return tuple([_as_tensor(getattr(adjoints, functional.companion_of[name])).to(
             dtype=of_inputs[name][0], device=of_inputs[name][1]) for name in needed])
 
@@ -167,7 +194,7 @@ class _Gradient(torch.autograd.Function):
                 kind = getattr(torch, functional.params[name].dtype)
                 tangents[tangent] = direction.to(device=device, dtype=kind).contiguous()
         values = {name: _as_argument(functional, name, tensor) for name, tensor in inputs.items() if name in of_inputs}
-        pushed = functional.kernel.jvp(**values, **fixed, **tangents)
+        pushed = _launch(functional.kernel.jvp, {**values, **fixed, **tangents})
         moved = {name: _as_tensor(getattr(pushed, kernel[name])) for name in functional.outputs if name in kernel}
 
         values = _values_of_gradient(functional, left, seeded, fixed, tensors)
@@ -175,7 +202,7 @@ class _Gradient(torch.autograd.Function):
         for name, tangent in gradient.items():  # of the adjoints: at first zero
             shape = inputs[name].shape if name in inputs else functional.params[name].element_shape
             tangents[tangent] = torch.zeros(shape, dtype=getattr(torch, functional.params[name].dtype), device=device)
-        second = functional.derivative.jvp(**values, **tangents)
+        second = _launch(functional.derivative.jvp, {**values, **tangents})
         of_left = [_as_tensor(getattr(second, gradient[name])).to(tensor) if name in needed else None
                    for name, tensor in inputs.items()]
         return None, None, None, *of_left, *(moved[name] for name in seeded)
@@ -245,8 +272,13 @@ def function(kernel, batch=None):
     """
     functional = _Function(kernel, batch)
     outputs = collections.namedtuple("Outputs", functional.outputs, rename=True)
+    key, shapes = functional.key, frozenset(functional.written)
 
     def call(**arguments):
+        if key and _is_compiling() and not _is_transformed():
+            made = _torch_operator.call(key, arguments, shapes)
+            if made is not None:
+                return outputs(*made)
         functional.check(arguments)
         if functional.batch:
             arguments = functional.of_one_element(arguments, torch.unsqueeze, _full)

@@ -111,6 +111,28 @@ Ref Attribute(PyObject* object, const char* name) {
   return value;
 }
 
+// Functions of the library that the object is of; null: it offers none. Asked once for each type.
+const dlpack::Exchange* ExchangeOf(PyObject* object) {
+  struct Known {
+    PyObject* type;
+    const dlpack::Exchange* exchange;
+  };
+  static auto* all = new std::vector<Known>;
+  auto type = reinterpret_cast<PyObject*>(Py_TYPE(object));
+  for (const Known& known : *all) {
+    if (known.type == type) return known.exchange;
+  }
+  Ref capsule = Attribute(type, "__dlpack_c_exchange_api__");
+  constexpr const char* kName = "dlpack_exchange_api";
+  const dlpack::Exchange* exchange = nullptr;
+  if (capsule && PyCapsule_IsValid(capsule.get(), kName))
+    exchange = static_cast<dlpack::Exchange*>(PyCapsule_GetPointer(capsule.get(), kName));
+  PyErr_Clear();
+  bool is_known = exchange && exchange->major == 1 && exchange->tensor_of && exchange->current_stream;
+  all->push_back({Py_NewRef(type), is_known ? exchange : nullptr});
+  return all->back().exchange;
+}
+
 std::string TextOf(PyObject* object) {
   Ref text(object ? PyObject_Str(object) : nullptr);
   const char* said = text ? PyUnicode_AsUTF8AndSize(text.get(), nullptr) : nullptr;
@@ -207,6 +229,26 @@ const dlpack::Tensor* ArrayView::TensorOfHolder() {
   return nullptr;
 }
 
+// Where the library may have work under way elsewhere than in `stream`, __dlpack__ lets the stream wait for
+// it.
+ArrayView::Outcome ArrayView::TakeExchange(PyObject* object, const dlpack::Exchange& exchange,
+                                           uint64_t stream) {
+  Ref gradient = Attribute(object, "requires_grad");
+  if (gradient && PyObject_IsTrue(gradient.get()) != 0) return Outcome::kNoArray;
+  dlpack::Tensor tensor = {};
+  if (PyErr_Occurred() || exchange.tensor_of(object, &tensor) != 0) return Outcome::kRefused;
+  if (!ToPlace(tensor, &place)) return Outcome::kRefused;
+  void* theirs = nullptr;
+  if (place.kind != DeviceKind::kCpu) {
+    if (exchange.current_stream(tensor.device_type, tensor.device_index, &theirs) != 0)
+      return Outcome::kRefused;
+    uint64_t number = theirs ? reinterpret_cast<uintptr_t>(theirs) : kDefaultStream;
+    if (number != stream) return Outcome::kNoArray;
+  }
+  read_only = false;
+  return TakeTensor(tensor);
+}
+
 ArrayView::Outcome ArrayView::TakeDlpack(PyObject* object, PyObject* exporter, uint64_t stream) {
   holder_ = CallDlpack(object, exporter, nullptr);
   const dlpack::Tensor* tensor = holder_ ? TensorOfHolder() : nullptr;
@@ -217,12 +259,14 @@ ArrayView::Outcome ArrayView::TakeDlpack(PyObject* object, PyObject* exporter, u
     holder_ = where ? CallDlpack(object, exporter, where.get()) : Ref();
     tensor = holder_ ? TensorOfHolder() : nullptr;
   }
-  if (!tensor || !SetShape(tensor->axes, tensor->shape, tensor->strides, 1) || !ToPlace(*tensor, &place)) {
-    return Outcome::kRefused;
-  }
-  data = static_cast<char*>(tensor->data) + tensor->byte_offset;
-  type = TypeOfDlpack(*tensor);
-  item_bytes = tensor->bits * tensor->lanes / 8;
+  return tensor && ToPlace(*tensor, &place) ? TakeTensor(*tensor) : Outcome::kRefused;
+}
+
+ArrayView::Outcome ArrayView::TakeTensor(const dlpack::Tensor& tensor) {
+  if (!SetShape(tensor.axes, tensor.shape, tensor.strides, 1)) return Outcome::kRefused;
+  data = static_cast<char*>(tensor.data) + tensor.byte_offset;
+  type = TypeOfDlpack(tensor);
+  item_bytes = tensor.bits * tensor.lanes / 8;
   return Outcome::kTaken;
 }
 
@@ -283,6 +327,10 @@ ArrayView::Outcome ArrayView::Take(PyObject* object, uint64_t stream) {
 }
 
 ArrayView::Outcome ArrayView::TakeOtherwise(PyObject* object, uint64_t stream) {
+  if (const dlpack::Exchange* exchange = ExchangeOf(object)) {
+    Outcome outcome = TakeExchange(object, *exchange, stream);
+    if (outcome != Outcome::kNoArray) return outcome;
+  }
   Ref exporter = Attribute(object, "__dlpack__");
   if (exporter) return TakeDlpack(object, exporter.get(), stream);
   if (PyErr_Occurred()) return Outcome::kRefused;

@@ -11,8 +11,9 @@
 namespace adrt_python {
 
 namespace dlpack {
+struct Exchange;
 struct Tensor;
-}
+}  // namespace dlpack
 
 enum class DeviceKind : uint8_t { kCpu, kCuda, kHip };
 
@@ -66,7 +67,9 @@ class ArrayView {
   Outcome TakeBuffer(PyObject* object);
   Outcome TakeOtherwise(PyObject* object, uint64_t stream);
   const dlpack::Tensor* TensorOfHolder();
+  Outcome TakeExchange(PyObject* object, const dlpack::Exchange& exchange, uint64_t stream);
   Outcome TakeDlpack(PyObject* object, PyObject* exporter, uint64_t stream);
+  Outcome TakeTensor(const dlpack::Tensor& tensor);
   Outcome TakeCudaInterface(PyObject* interface, uint64_t stream);
   bool SetShape(int count, const int64_t* shape, const int64_t* strides, int64_t unit);
 

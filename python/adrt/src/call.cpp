@@ -340,6 +340,40 @@ bool Call::Record(adrt_python::Launch* launch) {
   return status == ADRT_OK || RaiseOfLoader(error);
 }
 
+// The default stream needs no wait: the loader's own work is in it.
+bool Call::WaitForStream() {
+  if (options_.stream == kDefaultStream) return true;
+  bool waited = false;
+  Py_BEGIN_ALLOW_THREADS;
+  waited = SynchronizeCuda(options_.stream);
+  Py_END_ALLOW_THREADS;
+  return waited || RaiseArgumentText(kernel_.report().name, "stream", std::to_string(options_.stream),
+                                     "a stream that CUDA's driver knows, and that no error has stopped");
+}
+
+bool Call::LaunchInStream(adrt_python::Launch* launch) {
+  if (!options_.may_wait) return Record(launch);
+  auto error = Sized<adrt_error>();
+  auto report = Sized<adrt_plan_report>();
+  if (adrt_plan_info(launch->plan, &report, &error) != ADRT_OK) return RaiseOfLoader(error);
+  if (report.resolved == 0) return WaitForStream() && RunAndWait(launch);
+  if (!Record(launch)) return false;
+  if (kernel_.report().checks == 0) return true;
+  return WaitForStream() && (launch->ReadStatus(&error) == ADRT_OK || RaiseOfLoader(error));
+}
+
+bool Call::RunAndWait(adrt_python::Launch* launch) {
+  auto desc = Sized<adrt_run_desc>();
+  auto error = Sized<adrt_error>();
+  if (!options_.heap) desc.heap = launch->heap;
+  if (options_.heap && !TakeHeap(launch->plan, &desc)) return false;
+  adrt_status status = ADRT_OK;
+  Py_BEGIN_ALLOW_THREADS;
+  status = adrt_run(launch->plan, &desc, &error);
+  Py_END_ALLOW_THREADS;
+  return status == ADRT_OK || RaiseOfLoader(error);
+}
+
 bool Call::Launch() {
   if (options_.has_stream && place_.kind == DeviceKind::kCpu) {
     return RaiseArgumentText(kernel_.report().name, "stream", "a stream",
@@ -354,23 +388,9 @@ bool Call::Launch() {
     if (launch->heap) kernel_.GiveBack(std::move(launch));
     return RaiseOfLoader(error);
   }
-  if (options_.has_stream) {
-    bool recorded = Record(launch.get());
-    kernel_.GiveBack(std::move(launch));
-    return recorded;
-  }
-  auto desc = Sized<adrt_run_desc>();
-  if (!options_.heap) desc.heap = launch->heap;
-  if (options_.heap && !TakeHeap(launch->plan, &desc)) {
-    kernel_.GiveBack(std::move(launch));
-    return false;
-  }
-  adrt_status status = ADRT_OK;
-  Py_BEGIN_ALLOW_THREADS;
-  status = adrt_run(launch->plan, &desc, &error);
-  Py_END_ALLOW_THREADS;
+  bool launched = options_.has_stream ? LaunchInStream(launch.get()) : RunAndWait(launch.get());
   kernel_.GiveBack(std::move(launch));
-  return status == ADRT_OK || RaiseOfLoader(error);
+  return launched;
 }
 
 PyObject* Call::Outputs() {

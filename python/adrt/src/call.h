@@ -39,7 +39,10 @@ class Call {
   void SetArgument(size_t index);
   void SetArguments();
   bool Launch();
+  bool WaitForStream();
+  bool LaunchInStream(adrt_python::Launch* launch);
   bool Record(adrt_python::Launch* launch);
+  bool RunAndWait(adrt_python::Launch* launch);
   bool TakeHeap(adrt_launch_plan* plan, adrt_run_desc* desc);
   bool CountSaved(size_t index, adrt_module* module, uint64_t* elements);
   bool MakeSaved();

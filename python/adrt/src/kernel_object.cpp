@@ -206,6 +206,16 @@ PyObject* XlaName(PyObject* self, PyObject* args) {
   return NameForXla(Of(self)->bundle, *Of(self)->state, Of(self)->options, on_cpu != 0);
 }
 
+PyObject* InStream(PyObject* self, PyObject* args) {
+  Options options = Of(self)->options;
+  unsigned long long stream = 0;
+  if (!PyArg_ParseTuple(args, "K:_in_stream", &stream)) return nullptr;
+  if (options.has_stream) return Py_NewRef(self);
+  options.has_stream = options.may_wait = true;
+  options.stream = stream != 0 ? stream : kDefaultStream;
+  return MakeKernel(Of(self)->bundle, Of(self)->state->report().name, options);
+}
+
 PyObject* Number(PyObject* self, PyObject* args) {
   PyObject *name = nullptr, *value = nullptr;
   if (!PyArg_ParseTuple(args, "UO:_number", &name, &value)) return nullptr;
@@ -257,6 +267,11 @@ constexpr char kXlaNameDoc[] =
     "_xla_name(on_cpu): the name by which XLA's handlers find this kernel with its options, a str; None "
     "where a launch needs Python. on_cpu: its code for the CPU is loaded now.";
 
+constexpr char kInStreamDoc[] =
+    "_in_stream(stream): this kernel in a stream of CUDA, a number, in which its launches wait only where "
+    "sizes "
+    "or reports have to be read; itself where it has a stream.";
+
 constexpr char kNumberDoc[] =
     "The bytes of a number, or of a sequence of numbers, for the parameter of that name: _number('n', 3).";
 
@@ -264,6 +279,7 @@ PyMethodDef methods[] = {{"on", WithKeywords(On), METH_VARARGS | METH_KEYWORDS, 
                          {"check", Check, METH_NOARGS, kCheckDoc},
                          {"size", WithKeywords(Size), METH_VARARGS | METH_KEYWORDS, kSizeDoc},
                          {"_xla_name", XlaName, METH_VARARGS, kXlaNameDoc},
+                         {"_in_stream", InStream, METH_VARARGS, kInStreamDoc},
                          {"_number", Number, METH_VARARGS, kNumberDoc},
                          {nullptr, nullptr, 0, nullptr}};
 

@@ -22,6 +22,7 @@ struct Options {
   PyObject* heap = nullptr;  ///< called for the memory of each launch; null: the kernel has its own
   bool has_stream = false;   ///< launches are recorded into the stream; otherwise they are waited for
   uint64_t stream = 0;       ///< as DLPack counts
+  bool may_wait = false;     ///< in the stream, where sizes or reports have to be read
 
   /// As the driver takes it, whose default stream is null.
   void* stream_handle() const { return reinterpret_cast<void*>(stream == kDefaultStream ? 0 : stream); }

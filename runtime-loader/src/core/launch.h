@@ -65,9 +65,9 @@ struct TaskPlan {
   Trips trips = Trips::kMissing;
   bool was_settled = false;  ///< before a cap was given
   bool by_count = false;     ///< counted stacks are not evaluated: too many steps, or too much to read back
-  bool in_teams = false;     ///< a block of threads runs an iteration (EntryMeta::team_turns)
-  bool is_new = false;       ///< settled since the launch before, as far as somebody is told of launches
-  bool new_counts = false;   ///< the same of what code has counted
+  uint32_t team_iterations = 0;  ///< that a block of threads runs together; 0: each thread has its own
+  bool is_new = false;           ///< settled since the launch before, as far as somebody is told of launches
+  bool new_counts = false;       ///< the same of what code has counted
   int64_t extents[8] = {};
   uint64_t total = 0;
   uint64_t threads = 0;         ///< at most this many at once; CPU: jobs

@@ -123,9 +123,9 @@ LaunchTask LaunchOf(adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& p
   launch.blocks = (launch.threads + in_block - 1) / in_block;
   if (launch.blocks == 0) launch.blocks = 1;
 #ifdef ADRT_DEVICES
-  if (sizes.in_teams) {  // which are few
-    launch.blocks = launch.total;
-    launch.threads = launch.total * launch.block_size;
+  if (sizes.team_iterations > 0) {  // blocks are few then
+    launch.blocks = (launch.total - 1) / sizes.team_iterations + 1;
+    launch.threads = launch.blocks * launch.block_size;
   }
 #endif
   launch.chunk = ChunkOf(plan, task);

@@ -92,7 +92,7 @@ class TaskSizer {
     sizes_.threads = sizes_.most_threads = Threads();
     if (adstack_ && !Capacities(&open)) return false;
     if (open) return true;
-    sizes_.in_teams = InTeams();
+    sizes_.team_iterations = TeamIterations();
     sizes_.Settle();
     sizes_.is_new = true;
     return true;
@@ -118,7 +118,7 @@ class TaskSizer {
 
   // What is open says nothing of what it was before.
   void Forget() {
-    sizes_.in_teams = false;
+    sizes_.team_iterations = 0;
     sizes_.total = sizes_.threads = sizes_.most_threads = sizes_.wanted_threads = 0;
     std::memset(sizes_.extents, 0, sizeof sizes_.extents);
     sizes_.rows = sizes_.row_bytes = sizes_.heap_bytes = sizes_.counter_bytes = 0;
@@ -212,18 +212,22 @@ class TaskSizer {
     return own > 0 && own < plan_.workers ? own : plan_.workers;
   }
 
-  // Whether blocks run the iterations, one each, where there are so few that threads alone would leave most
-  // of the device without work, and turns for every thread of a block.
-  bool InTeams() const {
+  // How many iterations the threads of a block run together, where there are so few that threads alone would
+  // leave most of the device without work, and turns for every thread of a block: one, or, where the code may
+  // have the lanes of a wave sum up, one for each lane from so many on that this is faster, as measured.
+  uint32_t TeamIterations() const {
 #ifdef ADRT_DEVICES
-    constexpr uint64_t kThreadsPerTeam = 8;  // that the device could run
+    constexpr uint64_t kThreadsPerIteration = 8;  // that the device could run
+    constexpr uint64_t kManyForLanes = 1024;
     const artifact::EntryMeta* entry = plan_.module ? EntryOf(plan_, number_) : nullptr;
-    if (!entry || entry->team_turns == artifact::kNoNode || sizes_.IsLate()) return false;
-    if (sizes_.total > OwnThreads() / kThreadsPerTeam) return false;
+    if (!entry || entry->team_turns == artifact::kNoNode || sizes_.IsLate() || sizes_.total == 0) return 0;
+    bool by_lanes = entry->team_lanes > 0 && sizes_.total > kManyForLanes;
+    if (sizes_.total > OwnThreads() / kThreadsPerIteration) return 0;
     artifact::EvalResult turns = Evaluate(entry->team_turns, kDataSteps);
-    return turns.ok() && turns.value >= int64_t{BlockSize(*entry)};
+    if (!turns.ok() || turns.value < int64_t{BlockSize(*entry)}) return 0;
+    return by_lanes ? entry->team_lanes : 1;
 #else
-    return false;
+    return 0;
 #endif
   }
 

@@ -54,7 +54,7 @@ Form FormOf(uint32_t op) {
   };
   static constexpr Range kRanges[] = {
       {1, 1, kTyped},       // OpUndef
-      {3, 3, kPlain},       // OpSource
+      {2, 3, kPlain},       // OpSourceContinued, OpSource
       {5, 6, kPlain},       // names
       {7, 7, kResult},      // OpString
       {8, 8, kPlain},       // OpLine
@@ -93,6 +93,7 @@ Form FormOf(uint32_t op) {
       {248, 248, kResult},  // OpLabel
       {249, 250, kPlain},   // branches
       {253, 255, kPlain},   // returns, OpUnreachable
+      {317, 317, kPlain},   // OpNoLine
       {330, 330, kPlain},   // OpModuleProcessed: the compiler's note
       {333, 333, kValues},  // OpGroupNonUniformElect
       {338, 339, kValues},  // first one's value, ballot

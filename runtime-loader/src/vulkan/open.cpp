@@ -113,6 +113,10 @@ class Opener {
     }
     VkInstance instance = VK_NULL_HANDLE;
     result = api_.CreateInstance(&info, nullptr, &instance);
+    if (result == VK_ERROR_INCOMPATIBLE_DRIVER) {
+      return Refuse(error_, ADRT_ERROR_NOT_FOUND,
+                    "this system has no Vulkan driver: vkCreateInstance failed");
+    }
     if (result != VK_SUCCESS) return Failed("vkCreateInstance", result);
     if (!api_.FillInstance(instance, true, error_)) {
       // Without the function that destroys it an instance can only be left.

@@ -715,6 +715,23 @@ FEATURE(assertions, {
   return 3.0 * x[i];
 })
 
+FEATURE(returns_between_declarations, {
+  if constexpr (sizeof(double) == 8) {
+    double t = x[i] * 2.0;
+    if (t > 3.0) return t;
+  }
+  int u = i + 1;
+  switch (i) {
+    default:
+      if (u == 5) break;
+      double f = x[u];
+      if (f > 1.0) return f * u;
+  }
+  int w = u * 2;
+  float g = static_cast<float>(w);
+  return x[i] * w + static_cast<double>(g);
+})
+
 ADC_KERNEL void two_parallels(In x, Out y, int n) {
   const double scale = n > 3 ? x[0] : 1.0;
   adc::parallel(y.extent(0), [&](int i) { y[i] = scale * x[i] * x[i]; });
@@ -746,7 +763,8 @@ ADC_KERNEL void serial(In x, Out y, int n) {
   X(integers) X(casts) X(bit_cast) X(bits) X(rounding) X(extremes) X(classes_of_numbers) X(enumerations) \
   X(structs) X(nested_structs) X(inheritance) X(operators) X(local_arrays) X(arrays_in_loops) X(constants) \
   X(references) X(structured_bindings) X(templates) X(overloads) X(lambdas) X(lambda_to_template) \
-  X(class_templates) X(constant_conditions) X(stopped) X(assertions) X(two_parallels) X(atomics) X(serial)
+  X(class_templates) X(constant_conditions) X(stopped) X(assertions) X(returns_between_declarations) \
+  X(two_parallels) X(atomics) X(serial)
 #define ADC_CLOSE_FEATURES(X) \
   X(loop_bound_from_buffer) X(math) X(vectors) X(matrices) X(checkpoints)
 // clang-format on

@@ -210,6 +210,13 @@ FEATURE(swapped, {
   from = &a[1];
   return to[0] * a[1] + b[2] * from[1];
 })
+FEATURE(turned_after_return, {
+  double a[2] = {x[i], x[1]}, b[2] = {x[2], x[i + 1]};
+  const double* p = a;
+  if (p[0] > 1.0) return p[1];
+  p = b;
+  return p[0] * p[1] * a[0];
+})
 FEATURE(chosen_index, {
   double a[4] = {x[i], x[1], x[2] * x[i], x[3]};
   const double* p = x[i] > 1.0 ? a + 1 : &a[2];
@@ -276,7 +283,7 @@ FEATURE(of_vectors, {
   X(array_parameters) X(offsets_into_arrays) X(walks) X(rows) X(members_by_address) X(members_of_some) \
   X(structs_by_pointer) X(elements_beyond_their_struct) X(in_structs) X(in_loops) X(given_back) X(null_by_default) \
   X(by_reference) X(swapped) X(chosen_index) X(of_buffers) X(of_this) X(of_library) X(of_memory) \
-  X(of_vectors)
+  X(of_vectors) X(turned_after_return)
 // clang-format on
 
 }  // namespace pointers

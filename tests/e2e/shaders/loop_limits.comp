@@ -23,6 +23,8 @@ uint chosen(int k) {
 void main() {
   uint i = gl_GlobalInvocationID.x, n = u[i], far = 0u, wide = 0u, wrapped = 0u, last = 0u, up = 0u, down = 0u;
   for (uint k = 2147483640u; k < 2147483660u; ++k) far += k & 7u;
+  for (uint k = ~n; k < 4294967295u; ++k) ++far;
+  for (uint k = 0u; k < n; ++k) far += k;
   for (uint k = 0u; k < 3000000000u; k += 1000000000u) ++wide;
   for (uint k = 0u; k < 4294967295u; ++k) {
     if (k == n) break;
@@ -48,4 +50,4 @@ void main() {
 // PY: after['0.1'] = []
 // PY: for i, n in enumerate(before['0.0']):
 // PY:   choose = lambda k: 3 if k == -1 else 2 if k == 2147483647 else 12 if k == 3 else 8
-// PY:   after['0.1'] += [sum(k & 7 for k in range(2147483640, 2147483660)), 3, 2 * n, 11 + n, 21 + n, 31, choose(i - 1), choose(2147483647 - (i & 1))]
+// PY:   after['0.1'] += [sum(k & 7 for k in range(2147483640, 2147483660)) + n + n * (n - 1) // 2, 3, 2 * n, 11 + n, 21 + n, 31, choose(i - 1), choose(2147483647 - (i & 1))]

@@ -1,0 +1,168 @@
+#include "frontend/cpp/library_functions.h"
+
+#include <algorithm>
+
+namespace adc::frontend {
+
+using ir::Op;
+using ir::Type;
+using ir::Value;
+using Values = std::span<const Value>;
+
+namespace {
+
+/// Halves away from zero, as C has it: the IR's `round` takes them to even.
+Value RoundAway(Ssa& ssa, Values v) {
+  Value a = v[0];
+  Type type = ssa.TypeOf(a);
+  Value whole = ssa.Make(Op::Trunc, {a});
+  Value rest = ssa.Make(Op::Abs, {ssa.Make(Op::Sub, {a, whole})});
+  Value away = ssa.Make(Op::Ge, {rest, ssa.builder().Float(type, 0.5)});
+  Value one = ssa.Make(Op::Copysign, {ssa.builder().Float(type, 1), a});
+  Value rounded = ssa.Make(Op::Select, {away, ssa.Make(Op::Add, {whole, one}), whole});
+  return ssa.Make(Op::Copysign, {rounded, a});
+}
+
+/// What is left of a, less the nearest multiple of b, the even one of two.
+Value Remainder(Ssa& ssa, Values v) {
+  Value a = v[0], b = ssa.Make(Op::Abs, {v[1]});
+  Type type = ssa.TypeOf(a);
+  auto twice = [&](Value of) { return ssa.Make(Op::Add, {of, of}); };
+  Value rest = ssa.Make(Op::Rem, {ssa.Make(Op::Abs, {a}), twice(b)});
+  Value more = ssa.Make(Op::Gt, {twice(rest), b});
+  Value nearer = ssa.Make(Op::Sub, {rest, b});
+  Value again = ssa.Make(Op::Ge, {twice(nearer), b});
+  nearer = ssa.Make(Op::Select, {again, ssa.Make(Op::Sub, {nearer, b}), nearer});
+  rest = ssa.Make(Op::Select, {more, nearer, rest});
+  Value one = ssa.Make(Op::Copysign, {ssa.builder().Float(type, 1), a});
+  return ssa.Make(Op::Mul, {rest, one});
+}
+
+/// `std::lerp`, whose standard asks for b at t = 1 and for values that stay on b's side of it. The library
+/// gives b itself there, whose derivative to t is 0: here a difference of 0 has the derivative that the line
+/// has.
+Value Lerp(Ssa& ssa, Values v) {
+  Value a = v[0], b = v[1], t = v[2];
+  Type type = ssa.TypeOf(a);
+  Value zero = ssa.builder().Zero(type), one = ssa.builder().Float(type, 1);
+  auto both = [&](Op left, Op right) {
+    return ssa.Make(Op::And, {ssa.Make(left, {a, zero}), ssa.Make(right, {b, zero})});
+  };
+  Value opposite = ssa.Make(Op::Or, {both(Op::Le, Op::Ge), both(Op::Ge, Op::Le)});
+  Value mixed =
+      ssa.Make(Op::Add, {ssa.Make(Op::Mul, {t, b}), ssa.Make(Op::Mul, {ssa.Make(Op::Sub, {one, t}), a})});
+  Value slope = ssa.Make(Op::Sub, {b, a});
+  Value line = ssa.Make(Op::Add, {a, ssa.Make(Op::Mul, {t, slope})});
+  Value rest = ssa.Make(Op::Mul, {ssa.Make(Op::Sub, {t, one}), slope});
+  Value nothing = ssa.Make(Op::Sub, {rest, ssa.Make(Op::StopGradient, {rest})});
+  Value end = ssa.Make(Op::Add, {b, ssa.Make(Op::Select, {ssa.Make(Op::IsFinite, {rest}), nothing, zero})});
+  Value beyond = ssa.Make(Op::Eq, {ssa.Make(Op::Gt, {t, one}), ssa.Make(Op::Gt, {b, a})});
+  Value at_end = ssa.Make(Op::Select, {beyond, ssa.Make(Op::Ge, {b, line}), ssa.Make(Op::Le, {b, line})});
+  at_end = ssa.Make(Op::Or, {at_end, ssa.Make(Op::Eq, {t, one})});
+  return ssa.Make(Op::Select, {opposite, mixed, ssa.Make(Op::Select, {at_end, end, line})});
+}
+
+/// The other operand where one is NaN.
+template <Op kOp>
+Value NumberOf(Ssa& ssa, Values v) {
+  return ssa.Make(Op::Select, {ssa.Make(Op::IsNan, {v[1]}), v[0], ssa.Make(kOp, {v[0], v[1]})});
+}
+
+/// The library gives the first operand on a tie, the IR the second.
+template <Op kOp>
+Value FirstOf(Ssa& ssa, Values v) {
+  return ssa.Make(kOp, {v[1], v[0]});
+}
+
+/// Ties and NaN give the value itself.
+Value Clamp(Ssa& ssa, Values v) {
+  return ssa.Make(Op::Min, {v[2], ssa.Make(Op::Max, {v[1], v[0]})});
+}
+
+Value Hypot3(Ssa& ssa, Values v) {
+  return ssa.Make(Op::Hypot, {ssa.Make(Op::Hypot, {v[0], v[1]}), v[2]});
+}
+
+Value SignBit(Ssa& ssa, Values v) {
+  Type bits = ssa.TypeOf(v[0]) == ir::kF32 ? ir::kI32 : ir::kI64;
+  return ssa.Make(Op::Lt, {ssa.builder().Bitcast(v[0], bits), ssa.builder().Zero(bits)});
+}
+
+/// Those that are no function of the IR by the same name.
+constexpr LibraryFunction kFunctions[] = {{"sqrt", 1, Op::Sqrt},
+                                          {"floor", 1, Op::Floor},
+                                          {"ceil", 1, Op::Ceil},
+                                          {"trunc", 1, Op::Trunc},
+                                          {"nearbyint", 1, Op::Round},
+                                          {"rint", 1, Op::Round},
+                                          {"fabs", 1, Op::Abs},
+                                          {"round", 1, RoundAway},
+                                          {"fmod", 2, Op::Rem},
+                                          {"copysign", 2, Op::Copysign},
+                                          {"fdim", 2, Op::Fdim},
+                                          {"remainder", 2, Remainder},
+                                          {"fmin", 2, NumberOf<Op::Min>},
+                                          {"fmax", 2, NumberOf<Op::Max>},
+                                          {"fma", 3, Op::Fma},
+                                          {"hypot", 3, Hypot3},
+                                          {"lerp", 3, Lerp, Takes::Floats, From::Std},
+                                          {"abs", 1, Op::Abs, Takes::Numbers},
+                                          {"min", 2, FirstOf<Op::Min>, Takes::Numbers, From::Std},
+                                          {"max", 2, FirstOf<Op::Max>, Takes::Numbers, From::Std},
+                                          {"clamp", 3, Clamp, Takes::Numbers, From::Std},
+                                          {"isnan", 1, Op::IsNan, Takes::AnyFloat},
+                                          {"isinf", 1, Op::IsInf, Takes::AnyFloat},
+                                          {"isfinite", 1, Op::IsFinite, Takes::AnyFloat},
+                                          {"signbit", 1, SignBit, Takes::AnyFloat},
+                                          {"popcount", 1, Op::Popcount, Takes::Bits, From::Std},
+                                          {"countl_zero", 1, Op::Clz, Takes::Bits, From::Std},
+                                          {"countr_zero", 1, Op::Ctz, Takes::Bits, From::Std},
+                                          {"clz", 1, Op::Clz, Takes::Bits, From::Compiler},
+                                          {"clzl", 1, Op::Clz, Takes::Bits, From::Compiler},
+                                          {"clzll", 1, Op::Clz, Takes::Bits, From::Compiler},
+                                          {"ctz", 1, Op::Ctz, Takes::Bits, From::Compiler},
+                                          {"ctzl", 1, Op::Ctz, Takes::Bits, From::Compiler},
+                                          {"ctzll", 1, Op::Ctz, Takes::Bits, From::Compiler},
+                                          {"popcount", 1, Op::Popcount, Takes::Bits, From::Compiler},
+                                          {"popcountl", 1, Op::Popcount, Takes::Bits, From::Compiler},
+                                          {"popcountll", 1, Op::Popcount, Takes::Bits, From::Compiler}};
+
+const LibraryFunction* Find(llvm::StringRef name, size_t operands, From from) {
+  const auto* found = std::ranges::find_if(kFunctions, [&](const LibraryFunction& row) {
+    return row.name == name && row.operands == operands && (row.from == From::Anywhere || row.from == from);
+  });
+  return found != std::end(kFunctions) ? found : nullptr;
+}
+
+std::optional<Op> FunctionOfIr(llvm::StringRef name) {
+  std::optional<Op> op = ir::OpFromSpelling(name);
+  return op && ir::ClassOf(*op) == ir::OpClass::Function ? op : std::nullopt;
+}
+
+bool IsFloatFunction(llvm::StringRef name) {
+  return FunctionOfIr(name) || std::ranges::any_of(kFunctions, [&](const LibraryFunction& row) {
+           return row.name == name && row.takes == Takes::Floats;
+         });
+}
+
+}  // namespace
+
+llvm::StringRef WithoutSuffix(llvm::StringRef name) {
+  bool has_suffix = !IsFloatFunction(name) && name.ends_with("f") && IsFloatFunction(name.drop_back());
+  return has_suffix ? name.drop_back() : name;
+}
+
+std::optional<LibraryFunction> FindLibraryFunction(llvm::StringRef name, size_t operands, From from) {
+  if (const LibraryFunction* row = Find(name, operands, from)) return *row;
+  std::optional<Op> op = FunctionOfIr(name);
+  if (!op || operands != (ir::InfoOf(*op).form == ir::OpForm::Unary ? 1 : 2)) return std::nullopt;
+  return LibraryFunction{name, operands, *op};
+}
+
+Value LibraryFunction::Make(Ssa& ssa, Values v) const {
+  if (own != nullptr) return own(ssa, v);
+  if (operands == 1) return ssa.Make(op, {v[0]});
+  return operands == 2 ? ssa.Make(op, {v[0], v[1]}) : ssa.Make(op, {v[0], v[1], v[2]});
+}
+
+}  // namespace adc::frontend

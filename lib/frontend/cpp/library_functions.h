@@ -1,0 +1,52 @@
+#pragma once
+// Functions of numbers that the C++ library or the compiler has, as operations of the IR.
+
+#include <llvm/ADT/StringRef.h>
+
+#include <optional>
+#include <span>
+
+#include "frontend/cpp/ssa.h"
+
+namespace adc::frontend {
+
+/// What the operands of a function are.
+enum class Takes : uint8_t {
+  Floats,    ///< of the type of the result, which is a float
+  Numbers,   ///< of the type of the result, which is no truth
+  AnyFloat,  ///< a float of any type, an integer as f64
+  Bits,      ///< an integer
+};
+
+/// Who has a function.
+enum class From : uint8_t {
+  Anywhere,
+  Std,       ///< namespace std
+  Compiler,  ///< the compiler, by a name that begins with __builtin_ or without
+};
+
+struct LibraryFunction {
+  using Own = ir::Value (*)(Ssa& ssa, std::span<const ir::Value> operands);
+  constexpr LibraryFunction(llvm::StringRef called, size_t count, ir::Op is, Takes kind = Takes::Floats,
+                            From where = From::Anywhere)
+      : name(called), operands(count), op(is), takes(kind), from(where) {}
+  constexpr LibraryFunction(llvm::StringRef called, size_t count, Own is, Takes kind = Takes::Floats,
+                            From where = From::Anywhere)
+      : name(called), operands(count), own(is), takes(kind), from(where) {}
+
+  /// Its value, of `operands` values.
+  ir::Value Make(Ssa& ssa, std::span<const ir::Value> values) const;
+
+  llvm::StringRef name;  ///< without the suffix `f`, and without `__builtin_`
+  size_t operands;
+  ir::Op op = {};
+  Own own = nullptr;  ///< null: `op`
+  Takes takes;
+  From from;
+};
+
+/// `sinf` is `sin`.
+llvm::StringRef WithoutSuffix(llvm::StringRef name);
+std::optional<LibraryFunction> FindLibraryFunction(llvm::StringRef name, size_t operands, From from);
+
+}  // namespace adc::frontend

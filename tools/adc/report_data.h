@@ -1,0 +1,25 @@
+#pragma once
+// What the page of `adc report` shows, as JSON. The page's script reads it and draws.
+
+#include "json_output.h"
+#include "launch_sizes.h"
+
+namespace adc::driver {
+struct Product;
+}
+
+namespace adc::tool {
+
+struct ReportInput {
+  std::string file;  ///< as the command line names it
+  const adrt_bundle* bundle = nullptr;
+  const AllSizes& sizes;
+  const SizeRequest& request;
+  const driver::Product* product = nullptr;  ///< of a source; null: the input is a bundle
+  const std::string* text = nullptr;         ///< what is shown in place of the source's text; null: that
+};
+
+/// Everything about it. No name in it says where a file lies.
+Json ReportData(const ReportInput& input);
+
+}  // namespace adc::tool
