@@ -44,7 +44,7 @@ void GiveSlot(Function& function, Inst access, Value slot) {
   std::vector<Value> operands(function.Operands(access).begin(), function.Operands(access).end());
   operands.push_back(slot);
   function.SetOperands(access, operands);
-  function[access].flags |= ir::kFlagHasSlot;
+  function[access].words.Add(ir::Word::HasSlot);
 }
 
 bool Matches(const Function& function, Inst maker, Inst push, Inst pop) {
@@ -57,7 +57,7 @@ bool Matches(const Function& function, Inst maker, Inst push, Inst pop) {
     if (function.Operand(filling, n) != function.Operand(emptying, n)) return false;
   }
   bool same_order =
-      (function[filling].flags & ir::kFlagReversed) == (function[emptying].flags & ir::kFlagReversed);
+      (function[filling].Has(ir::Word::Reversed)) == (function[emptying].Has(ir::Word::Reversed));
   const std::vector<Inst>& insts = function[home].insts;
   return !same_order &&
          std::find(insts.begin(), insts.end(), filling) < std::find(insts.begin(), insts.end(), emptying);
@@ -84,7 +84,7 @@ uint32_t AddressCounted(ir::Module& module, Function& kernel) {
     if (found == UINT32_MAX) return;
     Accesses& stack = stacks[found];
     Inst& place = data.op == Op::StackPush ? stack.push : stack.pop;
-    if (place.Valid() || data.op == Op::StackTop || (data.flags & ir::kFlagHasSlot) != 0) stack.fits = false;
+    if (place.Valid() || data.op == Op::StackTop || data.Has(ir::Word::HasSlot)) stack.fits = false;
     place = inst;
   });
   uint32_t changed = 0;

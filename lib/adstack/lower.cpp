@@ -134,8 +134,8 @@ class Lowering {
       if (plan.storage == Storage::kPrivate) {
         uint32_t length = plan.IsBits() ? FlagWords(plan.private_length) : plan.private_length;
         // A pop reads what a push has stored. Flags are set within words that are read first.
-        stack.row =
-            builder_.Alloca(Type::Array(MemoryType(plan), length), plan.IsBits() ? 0 : ir::kFlagUnset);
+        stack.row = builder_.Alloca(Type::Array(MemoryType(plan), length),
+                                    plan.IsBits() ? ir::Words() : ir::Words{ir::Word::Unset});
         stack.capacity = builder_.I64(plan.private_length);
         continue;
       }

@@ -41,7 +41,7 @@ void Replace(Function& kernel, Inst access, Value stack) {
   kernel.SetOperands(access, operands);
   ir::InstData& data = kernel[access];
   data.op = is_store ? Op::StackPush : Op::StackPop;
-  data.flags = ir::kFlagHasSlot;
+  data.words = {ir::Word::HasSlot};
   data.index_count = 0;
   data.attr = data.component = ir::kNoAttr;
 }

@@ -183,7 +183,7 @@ std::vector<StackFacts> CollectStacks(const Function& kernel, const analysis::St
     bool one_task = facts.task < tasks.size();
     for (Inst access : facts.accesses) {
       bool is_push = kernel[access].op == Op::StackPush;
-      if ((kernel[access].flags & ir::kFlagHasSlot) != 0) ++with_slot;
+      if (kernel[access].Has(ir::Word::HasSlot)) ++with_slot;
       if (is_push && !facts.pushed && kernel[access].span.Valid()) facts.place = kernel[access].span;
       facts.pushed = facts.pushed || is_push;
       facts.popped = facts.popped || !is_push;

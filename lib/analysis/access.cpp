@@ -478,7 +478,7 @@ bool AccessFacts::BehindLater(Inst loop, Inst read, Inst write) {
     return false;
   Value own = f[f[loop].regions[0]].params[0];
   int64_t step = f.IntegerConstant(f.Operand(loop, 2)).value_or(0);
-  if ((f[loop].flags & ir::kFlagReversed) != 0) step = -step;
+  if (f[loop].Has(ir::Word::Reversed)) step = -step;
   for (size_t axis = 0; axis < f.Indices(read).size(); ++axis) {
     Value read_index = f.Indices(read)[axis], write_index = f.Indices(write)[axis];
     std::optional<AffineForm> ahead = Add(forms_.Of(write_index), forms_.Of(read_index), -1);

@@ -51,10 +51,10 @@ void Decisions::VisitRoots(Inst inst) {
   uint32_t first = 0, count = 0;
   if (data.op == Op::If || data.op == Op::ContinueIf) count = 1;
   if (data.op == Op::For) count = 3;
-  if (data.op == Op::While && (data.flags & ir::kFlagHasMax) != 0) count = 1;
+  if (data.op == Op::While && data.Has(ir::Word::HasMax)) count = 1;
   if (data.op == Op::Parallel) count = data.operand_count;
   bool is_stack = data.op == Op::StackPush || data.op == Op::StackPop || data.op == Op::StackTop;
-  if (is_stack && (data.flags & ir::kFlagHasSlot) != 0) {
+  if (is_stack && data.Has(ir::Word::HasSlot)) {
     first = data.operand_count - 1;
     count = 1;
   }
@@ -91,7 +91,7 @@ void Decisions::VisitParam(Value value) {
 void Decisions::VisitCarried(Inst loop, uint32_t number) {
   const ir::InstData& data = function_[loop];
   bool is_for = data.op == Op::For;
-  uint32_t first = is_for ? 3 : (data.flags & ir::kFlagHasMax) != 0 ? 1 : 0;
+  uint32_t first = is_for ? 3 : data.Has(ir::Word::HasMax) ? 1 : 0;
   Visit(function_.Operand(loop, first + number));
   Visit(function_.Operand(function_.Terminator(data.regions[is_for ? 0 : 1]), number));
 }

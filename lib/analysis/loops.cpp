@@ -50,7 +50,7 @@ bool RunsAtLeastOnce(const Function& function, Inst loop) {
   if (op == Op::ParallelOver) return true;
   if (op == Op::While) {
     // The bound is asked before the condition.
-    if ((function[loop].flags & ir::kFlagHasMax) == 0) return true;
+    if (!function[loop].Has(ir::Word::HasMax)) return true;
     std::optional<int64_t> max = function.IntegerConstant(function.Operand(loop, 0));
     return max.has_value() && *max > 0;
   }
@@ -69,15 +69,15 @@ bool RunsAtLeastOnce(const Function& function, Inst loop) {
 
 Inst StepsOf(const Function& function, Inst loop) {
   const ir::InstData& data = function[loop];
-  if ((data.op != Op::For && data.op != Op::While) || (data.flags & ir::kFlagCheckpoint) == 0) return {};
+  if ((data.op != Op::For && data.op != Op::While) || !data.Has(ir::Word::Checkpoint)) return {};
   for (Inst inst : function[data.regions[data.op == Op::While ? 1 : 0]].insts) {
-    if ((function[inst].flags & ir::kFlagSteps) != 0) return inst;
+    if (function[inst].Has(ir::Word::Steps)) return inst;
   }
   return {};
 }
 
 bool ProvablyEnds(const Function& function, Inst inst) {
-  if (function[inst].op == Op::While && (function[inst].flags & ir::kFlagHasMax) == 0) return false;
+  if (function[inst].op == Op::While && !function[inst].Has(ir::Word::HasMax)) return false;
   for (uint32_t r = 0; r < function.RegionCount(inst); ++r) {
     for (Inst inner : function[function[inst].regions[r]].insts) {
       if (function.RegionCount(inner) != 0 && !ProvablyEnds(function, inner)) return false;

@@ -12,7 +12,7 @@ using ir::Op;
 /// The first access of a branch that makes those to one element where its indices are in range; invalid for
 /// everything else.
 Inst GuardedAccess(const Function& function, Inst inst) {
-  if (function[inst].op != Op::If || (function[inst].flags & ir::kFlagGuard) == 0) return {};
+  if (function[inst].op != Op::If || !function[inst].Has(ir::Word::Guard)) return {};
   return function[function[inst].regions[0]].insts.front();
 }
 

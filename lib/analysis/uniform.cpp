@@ -29,7 +29,7 @@ Uniform::Uniform(const ir::Function& function, ir::Inst parallel) : function_(fu
 
 bool Uniform::BeginsTogether(ir::Inst loop) const {
   const ir::InstData& data = function_[loop];
-  if (data.op != Op::For || (data.flags & ir::kFlagReversed) == 0) return true;
+  if (data.op != Op::For || !data.Has(ir::Word::Reversed)) return true;
   return !Has(function_.Operand(loop, 0)) || Has(function_.Operand(loop, 1));
 }
 
@@ -85,7 +85,7 @@ void Uniform::VisitFor(ir::Inst inst) {
 
 void Uniform::VisitWhile(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
-  bool bounded = (data.flags & ir::kFlagHasMax) != 0;
+  bool bounded = data.Has(ir::Word::HasMax);
   ir::Block test = data.regions[0], body = data.regions[1];
   const std::vector<ir::Value>& inside = function_[body].params;
   Visit(test);

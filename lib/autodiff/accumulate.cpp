@@ -51,7 +51,7 @@ bool DecideAccumulation(ir::Module& module, Function& function) {
   bool marked = false;
   auto mark = [&](Inst update) {
     marked = true;
-    function[update].flags |= ir::kFlagPlain;
+    function[update].words.Add(ir::Word::Plain);
   };
   std::map<std::pair<uint32_t, uint32_t>, Groups> classes;  // per task and memory class
   for (Inst inst : facts.structure().Order()) {

@@ -321,14 +321,14 @@ Inst AdjointSweep::MakeReversed(Inst inst, std::span<const Value> initial) {
   const ir::InstData data = primal_[inst];
   if (data.op == Op::For) {
     std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
-    uint8_t flags = (data.flags & ir::kFlagReversed) ? 0 : ir::kFlagReversed;
-    Inst loop = builder_.For(bounds[0], bounds[1], bounds[2], initial, flags);
+    ir::Words order = data.Has(ir::Word::Reversed) ? ir::Words() : ir::Words{ir::Word::Reversed};
+    Inst loop = builder_.For(bounds[0], bounds[1], bounds[2], initial, order);
     CopyApart(data, loop);
     return loop;
   }
   Value trips = values_.Get(AuxKey(inst));
   if (!trips.Valid()) trips = Unavailable(data.span, "the trip count", ir::kI32);
-  return builder_.For(builder_.I32(0), trips, builder_.I32(1), initial, ir::kFlagReversed);
+  return builder_.For(builder_.I32(0), trips, builder_.I32(1), initial, {ir::Word::Reversed});
 }
 
 /// What the iteration `index` has taped, as values and as contents of arrays.
@@ -395,7 +395,7 @@ void AdjointSweep::ReverseLoop(Inst inst) {
   bool fills_last = primal_sweep_.FillsLast(inst);
   FilledSteps filled_around;
   if (fills_last) {
-    bool was_reversed = is_for && (data.flags & ir::kFlagReversed) != 0;
+    bool was_reversed = is_for && data.Has(ir::Word::Reversed);
     Value last = was_reversed ? built_.Operand(loop, 0)
                               : builder_.Make(Op::Sub, {built_.Operand(loop, 1), built_.Operand(loop, 2)});
     filled_around = primal_sweep_.EnterFilled({StepsOf(inst), inst, builder_.Make(Op::Eq, {index, last})});

@@ -114,7 +114,7 @@ void AdjointSweep::FlushHeldUpdates(Inst loop) {
     // Where a loop did not run the address may not exist.
     Value ran;
     for (Inst around = primal_[data.parent].owner;; around = primal_[primal_[around].parent].owner) {
-      if (around == loop || (primal_[around].flags & ir::kFlagSteps) == 0) {
+      if (around == loop || !primal_[around].Has(ir::Word::Steps)) {
         Value some = builder_.Make(Op::Lt, {At(primal_.Operand(around, 0)), At(primal_.Operand(around, 1))});
         ran = ran.Valid() ? builder_.Make(Op::And, {some, ran}) : some;
       }

@@ -30,7 +30,7 @@ namespace {
 /// A constant that the loop's trip count never exceeds.
 std::optional<uint64_t> MostTrips(const Function& kernel, Inst loop) {
   if (kernel[loop].op == Op::For) return analysis::ConstantTrips(kernel, loop);
-  if ((kernel[loop].flags & ir::kFlagHasMax) == 0) return std::nullopt;
+  if (!kernel[loop].Has(ir::Word::HasMax)) return std::nullopt;
   std::optional<int64_t> most = kernel.IntegerConstant(kernel.Operand(loop, 0));
   return most ? std::optional<uint64_t>(*most > 0 ? *most : 0) : std::nullopt;
 }
@@ -40,9 +40,9 @@ uint32_t LengthAsked(const Function& kernel, Inst loop, const CheckpointConfig& 
   using Which = CheckpointConfig::Which;
   const ir::InstData& data = kernel[loop];
   // A loop over segments is one already, and so are its steps.
-  if (analysis::StepsOf(kernel, loop).Valid() || (data.flags & ir::kFlagSteps) != 0) return 0;
-  bool marked = (data.flags & ir::kFlagCheckpoint) != 0;
-  if (data.op == ir::Op::For && (data.flags & ir::kFlagApart) != 0) return 0;
+  if (analysis::StepsOf(kernel, loop).Valid() || data.Has(ir::Word::Steps)) return 0;
+  bool marked = data.Has(ir::Word::Checkpoint);
+  if (data.op == ir::Op::For && data.Has(ir::Word::Apart)) return 0;
   if (!IsSerialLoop(data.op) || (!marked && config.which == Which::Marked)) return 0;
   uint32_t length = config.which == Which::All ? config.length : transform::kSegmentAtLaunch;
   if (marked && data.attr != ir::kNoAttr) length = data.attr;

@@ -136,7 +136,7 @@ class Order {
     for (Inst inst : facts_.structure().Order()) {
       if (!OfParameter(kernel, inst) || !LoopAround(kernel, inst).Valid()) continue;
       accesses_.push_back(inst);
-      if (kernel[inst].op == Op::AddTo && (kernel[inst].flags & ir::kFlagPlain) == 0) sums_.push_back(inst);
+      if (kernel[inst].op == Op::AddTo && !kernel[inst].Has(ir::Word::Plain)) sums_.push_back(inst);
     }
   }
 

@@ -248,11 +248,11 @@ void ForwardEmitter::EmitLoop(Inst inst) {
   Inst loop;
   if (is_for) {
     std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
-    loop = builder_.For(bounds[0], bounds[1], bounds[2], initial, data.flags);
+    loop = builder_.For(bounds[0], bounds[1], bounds[2], initial, data.words);
     built_[loop].attr = data.attr;
   } else {
-    loop = builder_.While((data.flags & ir::kFlagHasMax) ? At(primal_.Operand(inst, 0)) : Value(), initial,
-                          static_cast<uint8_t>(data.flags & ir::kFlagOrNone));
+    loop = builder_.While(data.Has(ir::Word::HasMax) ? At(primal_.Operand(inst, 0)) : Value(), initial,
+                          data.words.Of({ir::Word::OrNone}));
   }
   Block outer = builder_.block();
   Block head = built_[loop].regions[0];

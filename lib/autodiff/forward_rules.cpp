@@ -212,7 +212,7 @@ void ForwardEmitter::EmitMemoryTangent(Inst inst, std::span<const Value> indices
   bool result_varied = data.result_count > 0 && activity_.Varied(primal_.Result(inst));
   if (sums && !Tangent(v).Valid() && !result_varied) return;
   Value tangent = TangentOrZero(v);
-  Value old = builder_.Access(data.op, memory, indices, {&tangent, 1}, data.attr, data.component, data.flags);
+  Value old = builder_.Access(data.op, memory, indices, {&tangent, 1}, data.attr, data.component, data.words);
   if (result_varied) SetTangent(primal_.Result(inst), old);
 }
 
@@ -301,7 +301,7 @@ void ForwardEmitter::EmitStackTangent(Inst inst) {
     Twins()[stack] = twin;
     return;
   }
-  bool has_slot = data.flags & ir::kFlagHasSlot;
+  bool has_slot = data.Has(ir::Word::HasSlot);
   Value slot = has_slot ? At(primal_.Operands(inst).back()) : Value();
   if (data.op == Op::StackPush) {
     builder_.StackPush(Twins().Get(stack), TangentOrZero(primal_.Operand(inst, 1)), slot);
@@ -310,7 +310,7 @@ void ForwardEmitter::EmitStackTangent(Inst inst) {
   Type type = primal_.TypeOf(primal_.Result(inst));
   Value operands[] = {Twins().Get(stack), slot};
   Inst read = builder_.Create(data.op, {operands, has_slot ? 2u : 1u}, {&type, 1});
-  built_[read].flags = data.flags;
+  built_[read].words = data.words;
   SetTangent(primal_.Result(inst), built_.Result(read));
 }
 

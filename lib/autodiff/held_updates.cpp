@@ -31,7 +31,7 @@ HeldUpdates::HeldUpdates(const ir::Function& primal, const RegionTree& tree, con
       // all segments, so that where one ends changes none of its bits.
       if (until.Valid()) {
         for (Inst inner = primal[primal[inst].parent].owner;; inner = primal[primal[inner].parent].owner) {
-          for (uint32_t n = 0; n < 2 && (primal[inner].flags & ir::kFlagSteps) == 0; ++n)
+          for (uint32_t n = 0; n < 2 && !primal[inner].Has(ir::Word::Steps); ++n)
             fixed = fixed && !tree.Inside(primal.Operand(inner, n), loop);
           if (inner == until) break;
         }

@@ -100,7 +100,7 @@ Value PrimalSweep::AfterLast(Inst segments, uint32_t k) const {
 }
 
 Value PrimalSweep::IsLast(Inst loop) {
-  bool reversed = (built_[loop].flags & ir::kFlagReversed) != 0;
+  bool reversed = built_[loop].Has(ir::Word::Reversed);
   Value last = reversed ? built_.Operand(loop, 0)
                         : builder_.Make(Op::Sub, {built_.Operand(loop, 1), built_.Operand(loop, 2)});
   return builder_.Make(Op::Eq, {built_[built_[loop].regions[0]].params[0], last});
@@ -178,16 +178,15 @@ Inst PrimalSweep::MakeLoop(Inst inst, const ForwardLoop& run, std::span<const Va
     std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
     if (skips) bounds[1] = builder_.Make(Op::Select, {skipped_steps_.where, bounds[0], bounds[1]});
     if (run.filled) bounds[1] = builder_.Make(Op::Select, {filled_steps_.is_last, bounds[0], bounds[1]});
-    Inst loop = builder_.For(bounds[0], bounds[1], bounds[2], initial,
-                             static_cast<uint8_t>(data.flags & ir::kFlagReversed));
+    Inst loop = builder_.For(bounds[0], bounds[1], bounds[2], initial, data.words.Of({ir::Word::Reversed}));
     CopyApart(data, loop);
     return loop;
   }
-  Value max = (data.flags & ir::kFlagHasMax) ? At(primal_.Operand(inst, 0)) : Value();
+  Value max = data.Has(ir::Word::HasMax) ? At(primal_.Operand(inst, 0)) : Value();
   if (skips) max = builder_.Make(Op::Select, {skipped_steps_.where, builder_.Zero(built_.TypeOf(max)), max});
   if (run.filled)
     max = builder_.Make(Op::Select, {filled_steps_.is_last, builder_.Zero(built_.TypeOf(max)), max});
-  return builder_.While(max, initial, static_cast<uint8_t>(data.flags & ir::kFlagOrNone));
+  return builder_.While(max, initial, data.words.Of({ir::Word::OrNone}));
 }
 
 void PrimalSweep::EnterLoop(Inst inst, ForwardLoop& run, const Mode& inner) {

@@ -69,7 +69,7 @@ Value CarriedParam(const Function& function, Inst loop, uint32_t k) {
 
 Value CarriedInit(const Function& function, Inst loop, uint32_t k) {
   const ir::InstData& data = function[loop];
-  uint32_t first = data.op == Op::For ? 3 : ((data.flags & ir::kFlagHasMax) ? 1 : 0);
+  uint32_t first = data.op == Op::For ? 3 : (data.Has(ir::Word::HasMax) ? 1 : 0);
   return function.Operand(loop, first + k);
 }
 

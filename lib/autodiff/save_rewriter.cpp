@@ -67,7 +67,7 @@ Inst SaveRewriter::FindBounds(Site& site) const {
     const InstData& data = from_[loop];
     if (data.op == Op::ParallelOver) continue;
     if (data.op == Op::While) {
-      bool has_max = (data.flags & ir::kFlagHasMax) != 0 && (data.flags & ir::kFlagOrNone) == 0;
+      bool has_max = data.Has(ir::Word::HasMax) && !data.Has(ir::Word::OrNone);
       if (!has_max || !HasMost(from_, from_.Operand(loop, 0))) site.open.push_back(loop);
       continue;
     }
@@ -292,10 +292,10 @@ void SaveRewriter::Save(const Site& site) {
 void SaveRewriter::CopyCounted(Inst inst) {
   const InstData& data = from_[inst];
   builder_.SetSpan(data.span);
-  bool has_max = (data.flags & ir::kFlagHasMax) != 0;
+  bool has_max = data.Has(ir::Word::HasMax);
   std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(has_max));
   initial.push_back(builder_.I64(0));
-  Inst loop = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.flags);
+  Inst loop = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.words);
   (*into_)[loop].attr = data.attr;
   Block test = (*into_)[loop].regions[0], body = (*into_)[loop].regions[1];
   const std::vector<Value>& source = from_[data.regions[0]].params;

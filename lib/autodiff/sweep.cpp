@@ -125,8 +125,8 @@ Value Sweep::IterationSlot(Inst loop, Value index) {
 }
 
 void Sweep::CopyApart(const ir::InstData& loop, Inst made) {
-  if ((loop.flags & ir::kFlagApart) == 0) return;
-  built_[made].flags |= ir::kFlagApart;
+  if (!loop.Has(ir::Word::Apart)) return;
+  built_[made].words.Add(ir::Word::Apart);
   built_[made].attr = loop.attr;
 }
 
@@ -139,7 +139,7 @@ Value Sweep::Assemble(Type type, std::span<const Value> components) {
 void Sweep::ForEachElement(Value array, const std::function<void(Value index, uint32_t component)>& body) {
   Type type = primal_.TypeOf(array);
   Inst loop = builder_.For(builder_.I32(0), builder_.I32(static_cast<int32_t>(type.count)), builder_.I32(1),
-                           {}, ir::kFlagApart);
+                           {}, {ir::Word::Apart});
   ir::Block outer = builder_.block();
   builder_.SetBlock(built_[loop].regions[0]);
   for (uint32_t c = 0; c < type.Components(); ++c) body(built_[built_[loop].regions[0]].params[0], c);

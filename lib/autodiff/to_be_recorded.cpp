@@ -338,7 +338,7 @@ void RecordingPlan::Close(Closure& closure) {
     // The trip count is the number of times that the condition held in a forward run.
     NeedForward(closure, closure.owner,
                 function_.Operand(function_.Terminator(function_[closure.owner].regions[0]), 0));
-    if (function_[closure.owner].flags & ir::kFlagHasMax)
+    if (function_[closure.owner].Has(ir::Word::HasMax))
       NeedForward(closure, closure.owner, function_.Operand(closure.owner, 0));
   }
   if (closure.owner.Valid() && IsSerialLoop(function_[closure.owner].op))
@@ -415,7 +415,7 @@ void RecordingPlan::ExpandForward(Closure& closure, Inst root, Value v) {
       for (uint32_t n = 0; n < 3; ++n) NeedForward(closure, root, function_.Operand(loop, n));
     } else {
       NeedForward(closure, root, function_.Operand(function_.Terminator(function_[loop].regions[0]), 0));
-      if (function_[loop].flags & ir::kFlagHasMax) NeedForward(closure, root, function_.Operand(loop, 0));
+      if (function_[loop].Has(ir::Word::HasMax)) NeedForward(closure, root, function_.Operand(loop, 0));
     }
     if (!IsCarriedParam(function_, v)) return;
     uint32_t k = function_[v].number - (function_[loop].op == Op::For ? 1 : 0);
@@ -637,7 +637,7 @@ void CollectUndo(const Function& function, const RegionTree& tree, const Recordi
 }
 
 bool IsApart(const Function& function, Inst loop) {
-  return function[loop].op == Op::For && (function[loop].flags & ir::kFlagApart) != 0 &&
+  return function[loop].op == Op::For && function[loop].Has(ir::Word::Apart) &&
          function[loop].attr != ir::kNoAttr;
 }
 

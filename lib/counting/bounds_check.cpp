@@ -25,7 +25,7 @@ class CheckWriter {
     // Backwards: of several loops that differ the first is written last. Nothing is under way that could
     // report as well.
     Value last = builder_.I64(static_cast<int64_t>(loops));
-    Inst loop = builder_.For(builder_.I64(0), last, builder_.I64(1), {}, ir::kFlagReversed);
+    Inst loop = builder_.For(builder_.I64(0), last, builder_.I64(1), {}, {ir::Word::Reversed});
     Block after = builder_.block();
     builder_.SetBlock(function[loop].regions[0]);
     CompareLoop(function[function[loop].regions[0]].params[0]);

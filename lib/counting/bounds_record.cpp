@@ -244,7 +244,7 @@ class BoundsKernelBuilder {
       return loops_.repeatable(task_).LostControl(inst);
     if (data.op == Op::StackNew) return !copied_stacks_.Has(from_.Result(inst));
     if (data.op == Op::StackPush || data.op == Op::StackPop || data.op == Op::StackTop) {
-      bool has_slot = (data.flags & ir::kFlagHasSlot) != 0;
+      bool has_slot = data.Has(ir::Word::HasSlot);
       return !copied_stacks_.Has(from_.Operand(inst, 0)) ||
              (has_slot && Lost(from_.Operand(inst, data.operand_count - 1)));
     }

@@ -188,13 +188,13 @@ bool Prints(const Function& kernel) {
 void RunInOrder(Function& kernel) {
   ir::Value buffer = kernel.Params().back();
   analysis::ForEachInst(kernel, kernel.Body(), [&](Inst loop) {
-    if (kernel[loop].op != Op::For || (kernel[loop].flags & ir::kFlagApart) == 0) return;
+    if (kernel[loop].op != Op::For || !kernel[loop].Has(ir::Word::Apart)) return;
     bool prints = false;
     analysis::ForEachInst(kernel, kernel[loop].regions[0], [&](Inst inst) {
       prints = prints || (ir::IsAccess(kernel[inst].op) && kernel.Operand(inst, 0) == buffer);
     });
     if (!prints) return;
-    kernel[loop].flags &= static_cast<uint8_t>(~ir::kFlagApart);
+    kernel[loop].words.Remove(ir::Word::Apart);
     kernel[loop].attr = ir::kNoAttr;
   });
 }

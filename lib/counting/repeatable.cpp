@@ -77,7 +77,7 @@ void Repeatable::VisitRegions(Inst inst, bool under_lost) {
 void Repeatable::VisitLoop(Inst inst, bool under_lost) {
   const ir::InstData& data = from_[inst];
   bool is_for = data.op == Op::For;
-  uint32_t fixed = is_for ? 3u : (data.flags & ir::kFlagHasMax) != 0 ? 1u : 0u;
+  uint32_t fixed = is_for ? 3u : data.Has(ir::Word::HasMax) ? 1u : 0u;
   uint32_t first_param = is_for ? 1 : 0;
   bool lost = under_lost || AnyLost(from_.Operands(inst).first(fixed));
   if (!is_for) lost = lost || Lost(from_.Operand(from_.Terminator(data.regions[0]), 0));

@@ -278,7 +278,7 @@ class SizeKernelBuilder {
     if (data.op == Op::If || data.op == Op::For || data.op == Op::While) return repeatable_.LostControl(inst);
     if (data.op == Op::StackNew) return !IsCopied(from_.Result(inst));
     if (data.op == Op::StackPush || data.op == Op::StackPop || data.op == Op::StackTop) {
-      bool has_slot = (data.flags & ir::kFlagHasSlot) != 0;
+      bool has_slot = data.Has(ir::Word::HasSlot);
       return !IsCopied(from_.Operand(inst, 0)) ||
              (has_slot && repeatable_.Lost(from_.Operand(inst, data.operand_count - 1)));
     }

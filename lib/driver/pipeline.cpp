@@ -383,7 +383,7 @@ bool Prints(PipelineState& state) {
 /// count as a task, and there is no code for it.
 void DropAssertions(Function& kernel, ir::Block block) {
   std::erase_if(kernel[block].insts, [&](ir::Inst inst) {
-    return kernel[inst].op == ir::Op::Assert && (kernel[inst].flags & ir::kFlagPromise) == 0;
+    return kernel[inst].op == ir::Op::Assert && !kernel[inst].Has(ir::Word::Promise);
   });
   for (ir::Inst inst : kernel[block].insts) {
     for (uint32_t region = 0; region < kernel.RegionCount(inst); ++region)

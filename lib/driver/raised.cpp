@@ -27,8 +27,7 @@ bool HasLoopsApart(const ir::Module& module) {
   for (const std::unique_ptr<ir::Function>& function : module.functions) {
     if (!function->IsKernel()) continue;
     analysis::ForEachInst(*function, [&](ir::Inst inst) {
-      apart =
-          apart || ((*function)[inst].op == ir::Op::For && ((*function)[inst].flags & ir::kFlagApart) != 0);
+      apart = apart || ((*function)[inst].op == ir::Op::For && (*function)[inst].Has(ir::Word::Apart));
     });
   }
   return apart;
@@ -40,7 +39,7 @@ bool SumsFloats(const ir::Module& module) {
     if (!kernel->IsKernel()) continue;
     analysis::ForEachInst(*kernel, [&](ir::Inst inst) {
       ir::Op op = (*kernel)[inst].op;
-      bool plain = ((*kernel)[inst].flags & ir::kFlagPlain) != 0;
+      bool plain = (*kernel)[inst].Has(ir::Word::Plain);
       bool sum = op == ir::Op::AtomicAdd || op == ir::Op::AtomicSub || (op == ir::Op::AddTo && !plain);
       sums = sums || (sum && ir::IsFloat(kernel->TypeOf(kernel->AccessValues(inst)[0]).scalar));
     });

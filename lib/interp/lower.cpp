@@ -156,7 +156,7 @@ void FunctionLowering::LowerFor(Inst inst) {
   loop.iv = CellOf(params[0]);
   loop.counter = NewCells(2);
   loop.increment = loop.counter + 1;
-  loop.reversed = (data.flags & ir::kFlagReversed) != 0;
+  loop.reversed = data.Has(ir::Word::Reversed);
   auto info = static_cast<uint32_t>(program_.loops.size());
   program_.loops.push_back(loop);
 
@@ -180,7 +180,7 @@ void FunctionLowering::LowerWhile(Inst inst) {
   Block test = data.regions[0], body = data.regions[1];
   const std::vector<Value>& params = function_[test].params;
   std::span<const Value> operands = function_.Operands(inst);
-  bool bounded = (data.flags & ir::kFlagHasMax) != 0;
+  bool bounded = data.Has(ir::Word::HasMax);
   LoopInfo loop;
   loop.statistics = static_cast<uint32_t>(program_.loop_statistics.size());
   program_.loop_statistics.push_back({function_.name, inst});
@@ -257,7 +257,7 @@ void FunctionLowering::LowerParallel(Inst inst) {
     }
     parallel.axes.push_back(cells);
   }
-  bool by_workgroups = (data.flags & ir::kFlagWorkgroup) != 0;
+  bool by_workgroups = data.Has(ir::Word::Workgroup);
   if (by_workgroups) {
     parallel.axes.pop_back();
     parallel.invocation = CellOf(params.back());
@@ -343,13 +343,13 @@ void FunctionLowering::LowerReport(Inst inst) {
   std::string_view text = module_.Text(data.symbol);
   if (data.op == Op::Assert) {
     report.number = asserts_++;
-    bool promise = (data.flags & ir::kFlagPromise) != 0;
+    bool promise = data.Has(ir::Word::Promise);
     report.pieces.emplace_back(promise ? ir::BrokenPromise(static_cast<ir::Promise>(data.attr), text) : text);
     Emit(AssertStep(), 0, CellOf(operands[0]), 0, 0, info);
   } else if (data.op == Op::StatusRaise) {
     // The codes of the status word (RunStatus).
-    bool access = (data.flags & ir::kFlagAccess) != 0, promise = (data.flags & ir::kFlagPromise) != 0;
-    bool assertion = (data.flags & ir::kFlagAssertion) != 0;
+    bool access = data.Has(ir::Word::Access), promise = data.Has(ir::Word::Promise);
+    bool assertion = data.Has(ir::Word::Assertion);
     report.code = access ? 3 : promise ? 4 : assertion ? 2 : 1;
     if (report.code == 1) report.task = data.attr;
     report.number = data.component;

@@ -59,7 +59,7 @@ void FunctionLowering::LowerAlloca(Inst inst) {
   Type type = function_.TypeOf(function_.Result(inst));
   uint32_t count = type.count * type.Components();
   uint32_t first = NewCells(count);
-  if ((function_[inst].flags & ir::kFlagShared) != 0) {
+  if (function_[inst].Has(ir::Word::Shared)) {
     Emit(SharedAllocaStep(), CellOf(function_.Result(inst)), first, count);
     program_.parallels.back().shared.push_back({first, count});
     return;
@@ -83,7 +83,7 @@ void FunctionLowering::LowerShape(Inst inst) {
 void FunctionLowering::LowerStack(Inst inst) {
   const InstData& data = function_[inst];
   std::span<const Value> operands = function_.Operands(inst);
-  bool slot = (data.flags & ir::kFlagHasSlot) != 0;
+  bool slot = data.Has(ir::Word::HasSlot);
   auto read = [&](Step step, bool taken) {
     uint32_t result = CellOf(function_.Result(inst)), stack = CellOf(operands[0]);
     uint32_t at = slot ? CellOf(operands[1]) : 0;

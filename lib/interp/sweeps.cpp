@@ -106,8 +106,8 @@ class Dependence {
       Hand(operands.subspan(3), std::span(function_[data.regions[0]].params).subspan(1));
       Hand(operands.subspan(3), ResultsOf(inst));
     } else if (data.op == Op::While) {
-      Hand(operands.subspan((data.flags & ir::kFlagHasMax) != 0 ? 1 : 0), function_[data.regions[0]].params);
-      Hand(operands.subspan((data.flags & ir::kFlagHasMax) != 0 ? 1 : 0), ResultsOf(inst));
+      Hand(operands.subspan(data.Has(ir::Word::HasMax) ? 1 : 0), function_[data.regions[0]].params);
+      Hand(operands.subspan(data.Has(ir::Word::HasMax) ? 1 : 0), ResultsOf(inst));
     }
   }
 

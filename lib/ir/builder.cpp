@@ -59,7 +59,7 @@ Value Builder::Load(Value base, std::span<const Value> indices, uint32_t field, 
 }
 
 Value Builder::Access(Op op, Value base, std::span<const Value> indices, std::span<const Value> values,
-                      uint32_t field, uint32_t component, uint8_t flags) {
+                      uint32_t field, uint32_t component, Words words) {
   std::vector<Value> operands{base};
   operands.insert(operands.end(), indices.begin(), indices.end());
   operands.insert(operands.end(), values.begin(), values.end());
@@ -70,17 +70,17 @@ Value Builder::Access(Op op, Value base, std::span<const Value> indices, std::sp
   function_[inst].index_count = static_cast<uint8_t>(indices.size());
   function_[inst].attr = field;
   function_[inst].component = component;
-  function_[inst].flags = flags;
+  function_[inst].words = words;
   return has_result ? function_.Result(inst) : Value();
 }
 
-Value Builder::Alloca(Type array, uint8_t flags) {
+Value Builder::Alloca(Type array, Words words) {
   Inst inst = Create(Op::Alloca, {}, {&array, 1});
-  function_[inst].flags = flags;
+  function_[inst].words = words;
   return function_.Result(inst);
 }
 
-Inst Builder::For(Value lo, Value hi, Value step, std::span<const Value> initial, uint8_t flags) {
+Inst Builder::For(Value lo, Value hi, Value step, std::span<const Value> initial, Words words) {
   std::vector<Value> operands{lo, hi, step};
   operands.insert(operands.end(), initial.begin(), initial.end());
   std::vector<Type> types;
@@ -90,7 +90,7 @@ Inst Builder::For(Value lo, Value hi, Value step, std::span<const Value> initial
   function_.AddParam(body, function_.TypeOf(lo));
   for (Type t : types) function_.AddParam(body, t);
   function_[inst].regions[0] = body;
-  function_[inst].flags = flags;
+  function_[inst].words = words;
   return inst;
 }
 
@@ -111,15 +111,15 @@ Inst Builder::Scope(std::span<const Type> results) {
   return inst;
 }
 
-Inst Builder::While(Value max, std::span<const Value> initial, uint8_t flags) {
+Inst Builder::While(Value max, std::span<const Value> initial, Words words) {
   std::vector<Value> operands;
   if (max.Valid()) operands.push_back(max);
   operands.insert(operands.end(), initial.begin(), initial.end());
   std::vector<Type> types;
   for (Value v : initial) types.push_back(function_.TypeOf(v));
   Inst inst = Create(Op::While, operands, types);
-  function_[inst].flags = flags;
-  if (max.Valid()) function_[inst].flags |= kFlagHasMax;
+  function_[inst].words = words;
+  if (max.Valid()) function_[inst].words.Add(Word::HasMax);
   Block test = function_.NewBlock(inst);
   for (Type t : types) function_.AddParam(test, t);
   Block body = function_.NewBlock(inst);
@@ -160,14 +160,14 @@ Value Builder::StackNew(Scalar scalar) {
 void Builder::StackPush(Value stack, Value value, Value slot) {
   Value operands[] = {stack, value, slot};
   Inst inst = Create(Op::StackPush, {operands, slot.Valid() ? 3u : 2u}, {});
-  if (slot.Valid()) function_[inst].flags |= kFlagHasSlot;
+  if (slot.Valid()) function_[inst].words.Add(Word::HasSlot);
 }
 
 Value Builder::StackPop(Value stack, Value slot) {
   Value operands[] = {stack, slot};
   Type type = Type::Of(function_.TypeOf(stack).scalar);
   Inst inst = Create(Op::StackPop, {operands, slot.Valid() ? 2u : 1u}, {&type, 1});
-  if (slot.Valid()) function_[inst].flags |= kFlagHasSlot;
+  if (slot.Valid()) function_[inst].words.Add(Word::HasSlot);
   return function_.Result(inst);
 }
 

@@ -44,19 +44,19 @@ class Builder {
              uint32_t component = kNoAttr);
   /// Store, AddTo or an atomic with one value. The result of an atomic; invalid for the others.
   Value Access(Op op, Value base, std::span<const Value> indices, std::span<const Value> values,
-               uint32_t field = kNoAttr, uint32_t component = kNoAttr, uint8_t flags = 0);
-  /// `flags`: 0 or kFlagUnset.
-  Value Alloca(Type array, uint8_t flags = 0);
+               uint32_t field = kNoAttr, uint32_t component = kNoAttr, Words words = {});
+  /// `words`: none or `unset`.
+  Value Alloca(Type array, Words words = {});
 
   /// Makes the loop with its region; the block's parameters are iv, then one per initial value. Does not
   /// enter it.
-  Inst For(Value lo, Value hi, Value step, std::span<const Value> initial, uint8_t flags = 0);
+  Inst For(Value lo, Value hi, Value step, std::span<const Value> initial, Words words = {});
   Inst If(Value condition, std::span<const Type> results);
   /// Its region begins with its label.
   Inst Scope(std::span<const Type> results);
-  /// `max` may be invalid; that it is there need not stand in `flags`. Region 0 has the carried parameters,
+  /// `max` may be invalid; that it is there need not stand in `words`. Region 0 has the carried parameters,
   /// region 1 none.
-  Inst While(Value max, std::span<const Value> initial, uint8_t flags = 0);
+  Inst While(Value max, std::span<const Value> initial, Words words = {});
   /// One lo, hi pair per axis; axis values are of the bounds' types.
   Inst Parallel(std::span<const Value> bounds, uint32_t block_size);
   Inst ParallelOver(Value layout, uint32_t field);

@@ -283,7 +283,7 @@ class InstChecker {
   }
 
   std::optional<Misfit> Assert() const {
-    bool promise = (data_.flags & kFlagPromise) != 0, other = promise && operands_.size() == 2;
+    bool promise = data_.Has(Word::Promise), other = promise && operands_.size() == 2;
     if (promise && data_.attr >= kPromiseWords.size())
       return Whole(diag::E0107, "'assert' of a promise that has no name");
     if (auto misfit = OperandCount(other ? 2 : 1)) return misfit;
@@ -294,8 +294,8 @@ class InstChecker {
 
   /// A report of an overflow says what was needed; that of a promise may say which iteration it met.
   std::optional<Misfit> Status() const {
-    bool promise = (data_.flags & kFlagPromise) != 0, stated = !operands_.empty();
-    bool some = CheckWord(data_.flags).empty() || (promise && stated);
+    bool promise = data_.Has(Word::Promise), stated = !operands_.empty();
+    bool some = CheckWord(data_.words).empty() || (promise && stated);
     if (auto misfit = OperandCount(some ? 1 : 0)) return misfit;
     if (some && types_[0] != kI64) return Wants(0, "i64");
     return Results({});
@@ -483,7 +483,7 @@ class InstChecker {
 
   bool IsShared(Value array) const {
     Inst made = function_.DefiningInst(array);
-    return made.Valid() && made.raw < function_.InstCount() && (function_[made].flags & kFlagShared) != 0;
+    return made.Valid() && made.raw < function_.InstCount() && function_[made].Has(Word::Shared);
   }
   std::optional<Misfit> Alloca() const {
     if (auto misfit = OperandCount(0)) return misfit;
@@ -558,13 +558,12 @@ class InstChecker {
     return RegionParams(Region(0), params);
   }
   std::optional<Misfit> While() const {
-    size_t first = (data_.flags & kFlagHasMax) != 0 ? 1 : 0;
+    size_t first = data_.Has(Word::HasMax) ? 1 : 0;
     if (operands_.size() < first) return OperandCount(first);
     if (first == 1 && !types_[0].IsIndex())
       return TypeMisfit(
           0, "the bound after 'max' is " + TypeName(module_, types_[0]) + ", it must be i32 or i64");
-    if (first == 0 && (data_.flags & kFlagOrNone) != 0)
-      return Whole(diag::E0114, "'or none' stands after a bound");
+    if (first == 0 && data_.Has(Word::OrNone)) return Whole(diag::E0114, "'or none' stands after a bound");
     if (auto misfit = Carried(first)) return misfit;
     if (auto misfit = RegionParams(Region(0), std::span<const Type>(types_).subspan(first))) return misfit;
     return RegionParams(Region(1), {});
@@ -601,7 +600,7 @@ class InstChecker {
       params.push_back(types_[n]);
     }
     if (auto misfit = Results({})) return misfit;
-    if ((data_.flags & kFlagWorkgroup) != 0 && !CountsWorkgroup())
+    if (data_.Has(Word::Workgroup) && !CountsWorkgroup())
       return Whole(diag::E0108,
                    "'workgroup' needs two axes, the last one from 0 to a constant from 1 to 65536",
                    "the last axis counts the invocations of a workgroup: 'in 0..%groups, 0..64 workgroup'");
@@ -662,7 +661,7 @@ class InstChecker {
   }
 
   std::optional<Misfit> Stack() const {
-    bool slot = (data_.flags & kFlagHasSlot) != 0;
+    bool slot = data_.Has(Word::HasSlot);
     size_t plain = data_.op == Op::StackPush ? 2 : 1;
     if (auto misfit = OperandCount(plain + (slot ? 1 : 0))) return misfit;
     if (!types_[0].IsStack()) return Wants(0, "a stack");

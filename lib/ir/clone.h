@@ -37,7 +37,7 @@ class Cloner {
 
 /// Gives `target` what `source` says beside its operation, operands, results and regions.
 inline void CopyAttributes(const InstData& source, InstData& target) {
-  target.flags = source.flags;
+  target.words = source.words;
   target.index_count = source.index_count;
   target.attr = source.attr;
   target.component = source.component;

@@ -16,7 +16,8 @@
 //   accesses  operands base, index..., value...; index_count says how many indices
 //   stack.push  operands stack, value [, slot]; stack.pop / top: stack [, slot]
 //   row.load  operands row, slot; row.store: row, slot, value; attr = number of the stack
-//   status.raise  of an overflow: operand the elements that would do; of a check: none, flags say which kind
+//   status.raise  of an overflow: operand the elements that would do; of a check: none, a word says which
+//   kind
 //
 // Instructions are not deleted from the tables, only from their block; a rebuilt function is compact again.
 
@@ -28,6 +29,7 @@
 
 #include "diag/source.h"
 #include "ir/op.h"
+#include "ir/words.h"
 #include "support/side_table.h"
 #include "support/string_pool.h"
 
@@ -67,60 +69,16 @@ struct ConstantData {
 
 inline constexpr uint32_t kNoAttr = UINT32_MAX;
 
-enum InstFlag : uint8_t {
-  kFlagReversed = 1,  ///< for: last iteration first
-  kFlagUnroll = 2,    ///< for: unroll
-  kFlagHasMax = 4,    ///< while: operand 0 is the bound of its trip count
-  kFlagHasSlot = 8,   ///< stack.*: the last operand is a slot
-  kFlagPlain = 16,    ///< add_to: iterations cannot collide, no atomic needed
-  kFlagCheckpoint =
-      32,  ///< for, while: checkpoint attribute; once blocked (block_loops.h), the loop over segments
-  kFlagPromise = 64,  ///< assert: a promise holds (ir/promise.h), whose number is the attribute; the text
-                      ///< names the memory, a second operand is 1 + the number of the other iteration, or 0
-  kFlagSteps = 128,   ///< for, while: over the steps of one segment of the loop right around it
-  kFlagApart = 64,  ///< for: no turn reads what another one writes; only sums of several meet in one element
-  // Of another operation than the flag of that number above.
-  kFlagOrNone =
-      16,  ///< while: the bound may be the largest number of its type, which says that there is none
-  kFlagUnset =
-      1,  ///< alloca: elements have no value until they are stored; written by the lowering of adstacks
-  kFlagShared = 2,       ///< alloca: one array for all invocations of a workgroup
-  kFlagWorkgroup = 128,  ///< parallel: the last axis counts the invocations of a workgroup
-  // Of a raised module alone.
-  kFlagGuard = 16,   ///< if: accesses to one element, where its indices are in range; may stand in a prologue
-                     ///< as they may
-  kFlagAccess = 16,  ///< status.raise: an index of the access with that number is out of range
-  kFlagAssertion =
-      32,  ///< status.raise: the assertion with that number does not hold; kFlagPromise: a promise
-  kFlagPrivate =
-      32,  ///< accumulation: into a sum of the thread's own, which goes to the cell after its iterations
-  kFlagGathered = 64,  ///< accumulation: into a table of cells and sums of the thread's own
-  kFlagAlways = 128,   ///< accumulation that is private: in every iteration
-  kFlagFlat = 8,  ///< access: its last indices are the counters of the parallel loop, which count the cells
-                  ///< one by one. parallel: nothing but flat accesses reads its counters
-  kFlagRecheck = 1,        ///< parallel: its bounds read memory, and are compared with the launch again
-  kFlagSparse = 2,         ///< parallel: most iterations have little to do
-  kFlagFours = 4,          ///< parallel: short enough to run four iterations at once
-  kFlagTeam = 32,          ///< parallel: the threads of a block run an iteration together (raise/teams.h)
-  kFlagOwn = 4,            ///< alloca in a team: each thread has its own element alone
-  kFlagCommon = 8,         ///< alloca in a team: one array for its threads
-  kFlagThenCounters = 32,  ///< if in a parallel loop: the first branch alone reads the loop's counters
-  kFlagElseCounters = 64,  ///< the same of the second
-  kFlagLanes = 64,         ///< while: in as many lanes as the parallel loop around it says
-  kFlagLanesEnd = 16,      ///< parallel: what follows the last loop in lanes is in lanes too
-  kFlagLanesBody = 64,     ///< parallel: the whole body is in lanes
-};
-
-/// How the text names the kind of check that a `status.raise` reports; empty: an overflow.
-inline std::string_view CheckWord(uint8_t flags) {
-  if ((flags & kFlagAccess) != 0) return "access";
-  if ((flags & kFlagAssertion) != 0) return "assertion";
-  return (flags & kFlagPromise) != 0 ? "promise" : "";
+/// The kind of check that a `status.raise` reports: empty where it is an overflow.
+inline std::string_view CheckWord(Words words) {
+  for (Word word : {Word::Access, Word::Assertion, Word::Promise}) {
+    if (words.Has(word)) return Spelling(word);
+  }
+  return {};
 }
 
 struct InstData {
   Op op = Op::Yield;
-  uint8_t flags = 0;
   uint8_t index_count = 0;     ///< accesses: number of indices
   uint32_t first_operand = 0;  ///< in the operand pool
   uint32_t operand_count = 0;
@@ -137,7 +95,10 @@ struct InstData {
                                  ///< status.raise: stack, or number of the check; stack.new: the
                                  ///< parameter of saved values that it lies in
   StringId symbol;               ///< call: callee; assert, print: text
+  Words words;                   ///< of words.def
   diag::SourceSpan span;
+
+  bool Has(Word word) const { return words.Has(word); }
 };
 
 struct BlockData {

@@ -6,7 +6,6 @@
 #include "ir/module.h"
 #include "ir/operation_printer.h"
 #include "ir/param_words.h"
-#include "ir/raise_words.h"
 
 namespace adc::ir {
 namespace {
@@ -43,7 +42,8 @@ class FunctionPrinter {
   void PrintParallelOver(const InstData& data, std::span<const Value> operands);
   void Carry(Block block, uint32_t first_param, std::span<const Value> initial);
   void Checkpoint(const InstData& data);
-  void RaiseWords(const InstData& data);
+  bool PrintWord(const InstData& data, Word word);
+  void RaisedWords(const InstData& data);
   Value Param(Block block, uint32_t position) const;
   bool IsEmpty(Block block) const;
   void Indent() { out_.append(2 * size_t{depth_}, ' '); }
@@ -274,45 +274,48 @@ void FunctionPrinter::PrintFor(const InstData& data, std::span<const Value> oper
   std::span<const Value> bounds = operands.subspan(0, 3);
   bool default_step = print_.IsLiteral(bounds[2]) && function_.IntegerConstant(bounds[2]) == 1;
   print_.Range(bounds[0], bounds[1], print_.GroupNeedsType(default_step ? bounds.subspan(0, 2) : bounds));
-  if ((data.flags & kFlagReversed) != 0) out_ += " reversed";
+  PrintWord(data, Word::Reversed);
   if (!default_step) {
     out_ += " step ";
     print_.Operand(bounds[2]);
   }
   Carry(data.regions[0], 1, operands.subspan(3));
-  if ((data.flags & kFlagUnroll) != 0) out_ += " unroll";
+  PrintWord(data, Word::Unroll);
   Checkpoint(data);
-  if ((data.flags & kFlagApart) != 0)
-    out_ += data.attr == kNoAttr ? " apart" : " apart " + std::to_string(data.attr);
+  if (PrintWord(data, Word::Apart) && data.attr != kNoAttr) out_ += " " + std::to_string(data.attr);
   if (data.component != kNoAttr) out_ += " turns " + std::to_string(data.component);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
 }
 
-void FunctionPrinter::Checkpoint(const InstData& data) {
-  if ((data.flags & kFlagSteps) != 0) out_ += " steps";
-  if ((data.flags & kFlagCheckpoint) == 0) return;
-  out_ += " checkpoint";
-  if (data.attr != kNoAttr) out_ += " " + std::to_string(data.attr);
+bool FunctionPrinter::PrintWord(const InstData& data, Word word) {
+  if (!data.Has(word)) return false;
+  out_.append(" ").append(Spelling(word));
+  return true;
 }
 
-void FunctionPrinter::RaiseWords(const InstData& data) {
-  out_ += RaiseWordsText(data);
+void FunctionPrinter::Checkpoint(const InstData& data) {
+  PrintWord(data, Word::Steps);
+  if (PrintWord(data, Word::Checkpoint) && data.attr != kNoAttr) out_ += " " + std::to_string(data.attr);
+}
+
+void FunctionPrinter::RaisedWords(const InstData& data) {
+  out_ += RaisedText(data.op, data.words);
   bool parallel = data.op == Op::Parallel || data.op == Op::ParallelOver;
   if (parallel && data.component != kNoAttr) out_ += " lanes " + std::to_string(data.component);
 }
 
 void FunctionPrinter::PrintWhile(const InstData& data, std::span<const Value> operands) {
   out_ += "while";
-  bool has_max = (data.flags & kFlagHasMax) != 0 && !operands.empty();
+  bool has_max = data.Has(Word::HasMax) && !operands.empty();
   if (has_max) {
     out_ += " max ";
     print_.Alone(operands[0]);
-    if ((data.flags & kFlagOrNone) != 0) out_ += " or none";
+    PrintWord(data, Word::OrNone);
   }
   Carry(data.regions[0], 0, operands.subspan(has_max ? 1 : 0));
   Checkpoint(data);
-  RaiseWords(data);
+  RaisedWords(data);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
   out_ += " do ";
@@ -322,7 +325,7 @@ void FunctionPrinter::PrintWhile(const InstData& data, std::span<const Value> op
 void FunctionPrinter::PrintIf(const InstData& data, std::span<const Value> operands) {
   out_ += "if ";
   for (Value v : operands) print_.Asked(v, kI1);
-  RaiseWords(data);
+  RaisedWords(data);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
   if (data.result_count == 0 && IsEmpty(data.regions[1])) return;
@@ -354,8 +357,8 @@ void FunctionPrinter::PrintParallel(const InstData& data, std::span<const Value>
     print_.Range(bounds[0], bounds[1], print_.GroupNeedsType(bounds));
   }
   if (data.attr != 0 && data.attr != kNoAttr) out_ += " block " + std::to_string(data.attr);
-  if ((data.flags & kFlagWorkgroup) != 0) out_ += " workgroup";
-  RaiseWords(data);
+  PrintWord(data, Word::Workgroup);
+  RaisedWords(data);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
 }
@@ -369,7 +372,7 @@ void FunctionPrinter::PrintParallelOver(const InstData& data, std::span<const Va
   }
   out_ += " over ";
   if (!operands.empty()) print_.Field(operands[0], data.attr);
-  RaiseWords(data);
+  RaisedWords(data);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
 }

@@ -9,14 +9,6 @@
 namespace adc::ir {
 
 /// How far a module has come. Passes advance it, the verifier asserts it.
-enum class Phase : uint8_t {
-  Parsed,  ///< as the text has it
-  Scalar,  ///< only scalars in registers, no calls but those with a derivative of their own: shaped for AD
-  Differentiated,  ///< derived kernels stand beside their primals; they may hold adstacks
-  Lowered,         ///< adstacks are plain memory; tasks are self-contained; add_to is decided
-  Raised,          ///< rewritten towards one kind of target: what is left is to be printed
-};
-
 /// One axis of a field: an index splits over the nested `dense` levels that make it up, outermost first.
 struct LayoutLevel {
   uint64_t extent = 1;  ///< cells of this level

@@ -5,7 +5,6 @@
 #include "ir/literal_places.h"
 #include "ir/module.h"
 #include "ir/promise.h"
-#include "ir/raise_words.h"
 #include "ir/string_literal.h"
 #include "support/check.h"
 
@@ -24,9 +23,9 @@ void OperationPrinter::Print(Inst inst) {
       return;
     case OpForm::AllocaForm:
       out_ += " " + TypeName(module_, result);
-      if ((data.flags & kFlagShared) != 0) out_ += " shared";
-      if ((data.flags & kFlagUnset) != 0) out_ += " unset";
-      out_ += RaiseWordsText(data);
+      if (data.Has(Word::Shared)) out_ += " shared";
+      if (data.Has(Word::Unset)) out_ += " unset";
+      out_ += RaisedText(data.op, data.words);
       return;
     case OpForm::Unary:
     case OpForm::Binary:
@@ -34,7 +33,7 @@ void OperationPrinter::Print(Inst inst) {
     case OpForm::Variadic:
       Plain(data.op, operands, result);
       if (MayBeEither(data.op) && data.attr == kEitherSide) out_ += " either";
-      out_ += RaiseWordsText(data);
+      out_ += RaisedText(data.op, data.words);
       return;
     case OpForm::RandomForm:
       for (size_t n = 0; n < operands.size(); ++n) {
@@ -49,7 +48,7 @@ void OperationPrinter::Print(Inst inst) {
         print_.Alone(v);
       }
       out_ += " to " + TypeName(module_, result);
-      out_ += RaiseWordsText(data);
+      out_ += RaisedText(data.op, data.words);
       return;
     case OpForm::ShapeForm:
       return Shape(data, operands, result);
@@ -79,7 +78,7 @@ void OperationPrinter::Print(Inst inst) {
     case OpForm::RowAccess:
       return Row(data, operands, result);
     case OpForm::StatusForm:
-      if (std::string_view check = CheckWord(data.flags); !check.empty()) {
+      if (std::string_view check = CheckWord(data.words); !check.empty()) {
         out_ += " " + std::string(check) + " " + std::to_string(data.component);
         for (Value v : operands) {
           out_ += ", ";
@@ -166,8 +165,8 @@ void OperationPrinter::Access(const InstData& data, std::span<const Value> opera
     out_ += ", ";
     print_.Asked(v, element);
   }
-  if ((data.flags & kFlagPlain) != 0) out_ += " plain";
-  out_ += RaiseWordsText(data);
+  if (data.Has(Word::Plain)) out_ += " plain";
+  out_ += RaisedText(data.op, data.words);
 }
 
 void OperationPrinter::Call(const InstData& data, std::span<const Value> operands) {
@@ -189,7 +188,7 @@ void OperationPrinter::Assert(const InstData& data, std::span<const Value> opera
     print_.Asked(operands[0], kI1);
   }
   out_ += ", ";
-  bool promise = (data.flags & kFlagPromise) != 0;
+  bool promise = data.Has(Word::Promise);
   if (promise && data.attr < kPromiseWords.size()) out_ += std::string(kPromiseWords[data.attr]) + ' ';
   out_ += StringLiteral(module_.Text(data.symbol));
   for (size_t n = 1; n < operands.size(); ++n) {
@@ -199,7 +198,7 @@ void OperationPrinter::Assert(const InstData& data, std::span<const Value> opera
 }
 
 void OperationPrinter::Stack(const InstData& data, std::span<const Value> operands) {
-  bool has_slot = (data.flags & kFlagHasSlot) != 0 && !operands.empty();
+  bool has_slot = data.Has(Word::HasSlot) && !operands.empty();
   size_t before_slot = operands.size() - (has_slot ? 1 : 0);
   for (size_t n = 0; n < before_slot; ++n) {
     out_ += n == 0 ? " " : ", ";

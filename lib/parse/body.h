@@ -113,7 +113,7 @@ class BodyParser {
     std::vector<Operand> operands;
     uint32_t attr = ir::kNoAttr;
     uint32_t lanes = ir::kNoAttr;
-    uint8_t flags = 0;
+    ir::Words words = {};
     diag::SourceSpan span = {};
   };
 
@@ -252,10 +252,10 @@ class BodyParser {
   bool ParseIndices(std::vector<Operand>* operands);
   bool ParseComponent(uint32_t* component);
   void FinishAccess(Op op, std::vector<Operand>& operands, size_t indices, uint32_t field, uint32_t component,
-                    uint8_t flags, diag::SourceSpan word, Made* made);
+                    ir::Words words, diag::SourceSpan word, Made* made);
   bool ParseField(const Operand& base, uint32_t* field);
   /// The words of raised modules that stand here.
-  uint8_t ParseRaiseWords(Op op);
+  ir::Words ParseRaisedWords(Op op);
   /// At a word that may follow the operands of `op`.
   bool IsWordAfterOperands(Op op) const;
   bool ParseLanes(uint32_t* lanes);
@@ -308,7 +308,7 @@ class BodyParser {
   bool ParseSegmentLength(uint32_t* segment);
   /// What stands between the bounds of a `for` and its body.
   struct ForClauses {
-    uint8_t flags = 0;
+    ir::Words words;
     uint32_t segment = ir::kNoAttr, turns = ir::kNoAttr;
     std::optional<Operand> step;
     std::vector<NameToken> carried;

@@ -48,7 +48,7 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
     return false;
   ForClauses clauses;
   if (!ParseForClauses(&clauses)) return false;
-  auto& [flags, segment, turns, step, carried, initial] = clauses;
+  auto& [words, segment, turns, step, carried, initial] = clauses;
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
   if (!stream_.Is(TokenKind::LeftBrace)) {
     stream_.Unexpected("'{'");
@@ -72,10 +72,10 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
   region.header = header;
   region.loop = &region;
   region.scope = around.scope;
-  region.holds_tasks = around.holds_tasks && (flags & ir::kFlagUnroll) != 0;
+  region.holds_tasks = around.holds_tasks && words.Has(ir::Word::Unroll);
   if (!made.poison) {
     made = Create(Op::For, operands, types, word);
-    function_[made.inst].flags = flags;
+    function_[made.inst].words = words;
     function_[made.inst].attr = segment;
     function_[made.inst].component = turns;
     region.block = function_.NewBlock(made.inst);
@@ -114,25 +114,21 @@ Operand BodyParser::KnownStep(Operand step) {
 }
 
 bool BodyParser::ParseForClauses(ForClauses* clauses) {
-  auto& [flags, segment, turns, step, carried, initial] = *clauses;
+  auto& [words, segment, turns, step, carried, initial] = *clauses;
   while (stream_.Is(TokenKind::Word)) {
     diag::SourceSpan place = stream_.SpanNow();
     std::string_view text = stream_.Now().text;
-    uint8_t flag = text == "reversed"     ? ir::kFlagReversed
-                   : text == "unroll"     ? ir::kFlagUnroll
-                   : text == "checkpoint" ? ir::kFlagCheckpoint
-                   : text == "steps"      ? ir::kFlagSteps
-                   : text == "apart"      ? ir::kFlagApart
-                                          : uint8_t{0};
-    bool again = (flags & flag) != 0 || (text == "step" && step) || (text == "carry" && !carried.empty());
+    const ir::WordInfo* known = ir::FindWord(Op::For, text);
+    bool again = (known != nullptr && words.Has(known->word)) || (text == "step" && step) ||
+                 (text == "carry" && !carried.empty());
     if (again) stream_.Error(diag::E0101, place, Quoted(text) + " is stated twice");
-    if (flag != 0) {
-      flags |= flag;
+    if (known != nullptr) {
+      words.Add(known->word);
       stream_.Advance();
-      if (flag == ir::kFlagCheckpoint && !ParseSegmentLength(&segment)) return false;
-      bool has_number = flag == ir::kFlagApart && stream_.Is(TokenKind::Number);
+      if (known->word == ir::Word::Checkpoint && !ParseSegmentLength(&segment)) return false;
+      bool has_number = known->word == ir::Word::Apart && stream_.Is(TokenKind::Number);
       if (has_number && !ParseAttribute("the number of invocations", 65536, &segment)) return false;
-      if ((flags & ir::kFlagApart) != 0 && (flags & ir::kFlagCheckpoint) != 0)
+      if (words.Has(ir::Word::Apart) && words.Has(ir::Word::Checkpoint))
         stream_.Error(diag::E0108, place, "a loop that is 'apart' has no checkpoints");
     } else if (text == "step") {
       stream_.Advance();
@@ -155,31 +151,31 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   std::vector<NameToken> carried;
   std::vector<Operand> initial;
   std::vector<Operand> operands;
-  uint8_t flags = 0;
+  ir::Words words;
   uint32_t segment = ir::kNoAttr;
   while (stream_.Is(TokenKind::Word)) {
-    if (stream_.IsWord("max") && (flags & ir::kFlagHasMax) == 0) {
+    if (stream_.IsWord("max") && !words.Has(ir::Word::HasMax)) {
       stream_.Advance();
-      flags |= ir::kFlagHasMax;
+      words.Add(ir::Word::HasMax);
       operands.emplace_back();
       if (!ParseOperand(&operands[0])) return false;
       Resolve(operands[0], ir::kNoType);
       if (stream_.AcceptWord("or")) {
         if (!stream_.ExpectWord("none")) return false;
-        flags |= ir::kFlagOrNone;
+        words.Add(ir::Word::OrNone);
       }
     } else if (stream_.IsWord("carry") && carried.empty()) {
       stream_.Advance();
       if (!ParseCarry(&carried, &initial)) return false;
-    } else if (stream_.IsWord("checkpoint") && (flags & ir::kFlagCheckpoint) == 0) {
+    } else if (stream_.IsWord("checkpoint") && !words.Has(ir::Word::Checkpoint)) {
       stream_.Advance();
-      flags |= ir::kFlagCheckpoint;
+      words.Add(ir::Word::Checkpoint);
       if (!ParseSegmentLength(&segment)) return false;
-    } else if (stream_.IsWord("steps") && (flags & ir::kFlagSteps) == 0) {
+    } else if (stream_.IsWord("steps") && !words.Has(ir::Word::Steps)) {
       stream_.Advance();
-      flags |= ir::kFlagSteps;
-    } else if (uint8_t words = ParseRaiseWords(Op::While); words != 0) {
-      flags |= words;
+      words.Add(ir::Word::Steps);
+    } else if (ir::Words raised = ParseRaisedWords(Op::While); !raised.IsEmpty()) {
+      words.Add(raised);
     } else {
       stream_.Unexpected("'max', 'carry', 'checkpoint' or '{'");
       return false;
@@ -207,7 +203,7 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   test.block = function_.NewBlock(owner);
   body.block = function_.NewBlock(owner);
   if (!made.poison) {
-    function_[made.inst].flags = flags;
+    function_[made.inst].words = words;
     function_[made.inst].attr = segment;
     function_[made.inst].regions[0] = test.block;
     function_[made.inst].regions[1] = body.block;
@@ -278,7 +274,7 @@ bool BodyParser::ParseBranches(Region& around, size_t results, diag::SourceSpan 
   std::vector<Operand> condition(1);
   if (!ParseOperand(&condition[0])) return false;
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
-  uint8_t flags = ParseRaiseWords(Op::If);
+  ir::Words words = ParseRaisedWords(Op::If);
   if (!stream_.Is(TokenKind::LeftBrace)) {
     stream_.Unexpected("'{'");
     return false;
@@ -300,7 +296,7 @@ bool BodyParser::ParseBranches(Region& around, size_t results, diag::SourceSpan 
   if (!made.poison) {
     function_[made.inst].regions[0] = branches[0].block;
     function_[made.inst].regions[1] = branches[1].block;
-    function_[made.inst].flags = flags;
+    function_[made.inst].words = words;
     Check(&made, condition);
   }
   PushNames();
@@ -531,7 +527,7 @@ bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::So
   ParallelHead head{.op = Op::Parallel, .ivs = ivs, .operands = std::move(operands), .attr = block_size};
   if (!EndParallelHead(&head, word, serial ? "'{'" : "',', 'block', 'workgroup', 'serial' or '{'"))
     return false;
-  if (workgroup) head.flags |= ir::kFlagWorkgroup;
+  if (workgroup) head.words.Add(ir::Word::Workgroup);
   bool good = head.operands.size() == 2 * ivs.size();
   if (!good) {
     stream_.Error(diag::E0114, head.span,
@@ -581,7 +577,7 @@ bool BodyParser::ParseParallelOver(const std::vector<NameToken>& ivs, diag::Sour
 
 /// What both forms end with: the words of raised modules, up to the brace.
 bool BodyParser::EndParallelHead(ParallelHead* head, diag::SourceSpan word, const char* expected) {
-  head->flags = ParseRaiseWords(head->op);
+  head->words = ParseRaisedWords(head->op);
   if (!ParseLanes(&head->lanes)) return false;
   head->span = {word.begin, stream_.SpanPrevious().end};
   if (stream_.Is(TokenKind::LeftBrace)) return true;
@@ -631,7 +627,7 @@ void BodyParser::ParseParallelBody(const ParallelHead& head, diag::SourceSpan wo
   if (!made.poison) {
     function_[made.inst].regions[0] = region.block;
     function_[made.inst].attr = head.attr;
-    function_[made.inst].flags = head.flags;
+    function_[made.inst].words = head.words;
     function_[made.inst].component = head.lanes;
     bool over = head.op == Op::ParallelOver;
     for (size_t n = 0; n < head.ivs.size(); ++n)

@@ -264,7 +264,7 @@ bool BodyParser::ParseAssignment(Region& region, const NameToken& name) {
   operands.emplace_back();
   if (!ParseOperand(&operands.back())) return false;
   Made made;
-  FinishAccess(Op::Store, operands, indices, field, component, 0, name.span, &made);
+  FinishAccess(Op::Store, operands, indices, field, component, {}, name.span, &made);
   return true;
 }
 

@@ -13,7 +13,7 @@
 
 #include "diag/errors/parse.h"
 #include "ir/module.h"
-#include "ir/raise_words.h"
+#include "ir/words.h"
 #include "parse/lexer.h"
 #include "parse/literal.h"
 #include "parse/token_stream.h"
@@ -45,20 +45,15 @@ bool IsOneOf(std::string_view word, std::initializer_list<std::string_view> word
   return std::find(words.begin(), words.end(), word) != words.end();
 }
 
-/// Words that raising writes behind operands.
-bool IsRaiseWord(std::string_view word) {
-  for (ir::Op op : {ir::Op::Load, ir::Op::Alloca, ir::Op::Parallel, ir::Op::If, ir::Op::While, ir::Op::Mul,
-                    ir::Op::Sin}) {
-    for (const ir::RaiseWord& each : ir::RaiseWordsOf(op)) {
-      if (each.word == word) return true;
-    }
-  }
-  return false;
+/// Words that raising writes after operands.
+bool IsRaisedWord(std::string_view word) {
+  return std::ranges::any_of(
+      ir::kWords, [&](const ir::WordInfo& each) { return ir::IsRaised(each) && each.spelling == word; });
 }
 
 /// Words that go on with a statement behind an operand.
 bool GoesOn(std::string_view word) {
-  if (IsRaiseWord(word) || word == "lanes" || word == "turns") return true;
+  if (IsRaisedWord(word) || word == "lanes" || word == "turns") return true;
   return IsOneOf(word, {"carry", "step",  "reversed", "unroll", "checkpoint", "steps",  "apart",
                         "max",   "or",    "none",     "block",  "workgroup",  "serial", "to",
                         "at",    "plain", "shared",   "unset",  "either",     "over",   "in"});
@@ -231,7 +226,7 @@ class Formatter {
                        IsWord(n - 1, "stack.new") || IsWord(n - 1, "identity"));
         bool part = n != 0 && (Kind(n - 1) == TokenKind::Dot || Kind(n - 1) == TokenKind::DoubleColon);
         ends_operand_[n] = IsLiteralWord(word) || part || (type && !IsTypeWithBrackets(word)) ||
-                           IsOneOf(word, {"plain", "either", "shared", "barrier"}) || IsRaiseWord(word);
+                           IsOneOf(word, {"plain", "either", "shared", "barrier"}) || IsRaisedWord(word);
         break;
       }
       case TokenKind::Greater:

@@ -2,7 +2,6 @@
 #include "ir/either_side.h"
 #include "ir/module.h"
 #include "ir/promise.h"
-#include "ir/raise_words.h"
 #include "parse/body.h"
 #include "parse/definitions.h"
 #include "parse/generics.h"
@@ -153,9 +152,9 @@ bool BodyParser::FinishPlain(Op op, diag::SourceSpan word, std::vector<Operand>&
   MakePlain(op, operands, SpanSince(word), stated, made);
   bool may_be_either = ir::MayBeEither(op) && (made->poison || TypeOf(operands[0]).IsFloat());
   bool either = may_be_either && stream_.AcceptWord("either");
-  uint8_t words = ParseRaiseWords(op);
+  ir::Words words = ParseRaisedWords(op);
   if (made->poison) return true;
-  function_[made->inst].flags |= words;
+  function_[made->inst].words.Add(words);
   if (either) {
     function_[made->inst].attr = ir::kEitherSide;
     function_[made->inst].span = SpanSince(word);
@@ -237,8 +236,8 @@ bool BodyParser::FinishConvert(Op op, diag::SourceSpan word, Operand& operand, M
   if (!stream_.ExpectWord("to") || !ParseType(stream_, &type)) return false;
   Resolve(operand, ir::kNoType);
   *made = Create(op, {&operand, 1}, {&type, 1}, word);
-  uint8_t words = ParseRaiseWords(op);
-  if (!made->poison) function_[made->inst].flags |= words;
+  ir::Words words = ParseRaisedWords(op);
+  if (!made->poison) function_[made->inst].words.Add(words);
   Check(made, {&operand, 1});
   return true;
 }
@@ -390,15 +389,16 @@ bool BodyParser::ParseAccess(Op op, diag::SourceSpan word, Made* made) {
   for (Operand& operand : operands) Resolve(operand, ir::kNoType);
   if (!ParseComponent(&component)) return false;
   if (stream_.Accept(TokenKind::Comma) && !ParseOperandList(&operands)) return false;
-  uint8_t flags = op == Op::AddTo && stream_.AcceptWord("plain") ? ir::kFlagPlain : 0;
-  flags |= ParseRaiseWords(op);
-  FinishAccess(op, operands, indices, field, component, flags, word, made);
+  ir::Words words;
+  if (op == Op::AddTo && stream_.AcceptWord("plain")) words.Add(ir::Word::Plain);
+  words.Add(ParseRaisedWords(op));
+  FinishAccess(op, operands, indices, field, component, words, word, made);
   return true;
 }
 
 /// `operands`: the memory, `indices` indices, and the values.
 void BodyParser::FinishAccess(Op op, std::vector<Operand>& operands, size_t indices, uint32_t field,
-                              uint32_t component, uint8_t flags, diag::SourceSpan word, Made* made) {
+                              uint32_t component, ir::Words words, diag::SourceSpan word, Made* made) {
   Type element;
   Type base = TypeOf(operands[0]);
   bool memory = base.IsBuffer() || base.IsArray() || (base.IsLayout() && field != ir::kNoAttr);
@@ -423,23 +423,25 @@ void BodyParser::FinishAccess(Op op, std::vector<Operand>& operands, size_t indi
   data.index_count = static_cast<uint8_t>(indices);
   data.attr = field;
   data.component = component;
-  data.flags = flags;
+  data.words = words;
   Check(made, operands);
 }
 
-uint8_t BodyParser::ParseRaiseWords(Op op) {
-  uint8_t flags = 0;
-  for (const ir::RaiseWord& word : ir::RaiseWordsOf(op)) {
-    if (stream_.AcceptWord(word.word)) flags |= word.flag;
+ir::Words BodyParser::ParseRaisedWords(Op op) {
+  ir::Words words;
+  for (const ir::WordInfo& word : ir::kWords) {
+    if (!stream_.Is(TokenKind::Word)) break;
+    if (ir::IsRaised(word) && ir::MayHave(op, word) && stream_.AcceptWord(word.spelling))
+      words.Add(word.word);
   }
-  return flags;
+  return words;
 }
 
 bool BodyParser::IsWordAfterOperands(Op op) const {
   if (stream_.IsWord("either")) return true;
-  std::span<const ir::RaiseWord> words = ir::RaiseWordsOf(op);
-  return std::any_of(words.begin(), words.end(),
-                     [&](const ir::RaiseWord& word) { return stream_.IsWord(word.word); });
+  return std::any_of(std::begin(ir::kWords), std::end(ir::kWords), [&](const ir::WordInfo& word) {
+    return ir::IsRaised(word) && ir::MayHave(op, word) && stream_.IsWord(word.spelling);
+  });
 }
 
 bool BodyParser::ParseTypeOperand(Op op, diag::SourceSpan word, Made* made) {
@@ -454,12 +456,14 @@ bool BodyParser::ParseTypeOperand(Op op, diag::SourceSpan word, Made* made) {
     }
     type = Type::Stack(type.scalar);
   }
-  uint8_t flags = 0;
-  if (op == Op::Alloca && stream_.AcceptWord("shared")) flags |= ir::kFlagShared;
-  if (op == Op::Alloca && stream_.AcceptWord("unset")) flags |= ir::kFlagUnset;
-  if (op == Op::Alloca) flags |= ParseRaiseWords(op);
+  ir::Words words;
+  if (op == Op::Alloca) {
+    if (stream_.AcceptWord("shared")) words.Add(ir::Word::Shared);
+    if (stream_.AcceptWord("unset")) words.Add(ir::Word::Unset);
+    words.Add(ParseRaisedWords(op));
+  }
   *made = Create(op, {}, {&type, 1}, word);
-  if (!made->poison) function_[made->inst].flags |= flags;
+  if (!made->poison) function_[made->inst].words.Add(words);
   Check(made, {});
   return true;
 }
@@ -595,7 +599,7 @@ bool BodyParser::ParseAssert(diag::SourceSpan word, Made* made) {
   if (!made->poison) {
     function_[made->inst].symbol = text;
     if (is_promise) {
-      function_[made->inst].flags = ir::kFlagPromise;
+      function_[made->inst].words = {ir::Word::Promise};
       function_[made->inst].attr = promise;
     }
   }
@@ -635,7 +639,7 @@ bool BodyParser::ParseStack(Op op, diag::SourceSpan word, Made* made) {
   Type stack = TypeOf(operands[0]);
   Type result = Type::Of(stack.scalar);
   *made = Create(op, operands, {&result, op == Op::StackPush ? 0u : 1u}, word);
-  if (slot && !made->poison) function_[made->inst].flags |= ir::kFlagHasSlot;
+  if (slot && !made->poison) function_[made->inst].words.Add(ir::Word::HasSlot);
   Check(made, operands);
   return true;
 }
@@ -672,18 +676,18 @@ bool BodyParser::ParseRow(Op op, diag::SourceSpan word, Made* made) {
 }
 
 bool BodyParser::ParseStatus(diag::SourceSpan word, Made* made) {
-  for (uint8_t check : {ir::kFlagAccess, ir::kFlagAssertion, ir::kFlagPromise}) {
-    if (!stream_.AcceptWord(ir::CheckWord(check))) continue;
+  for (ir::Word check : {ir::Word::Access, ir::Word::Assertion, ir::Word::Promise}) {
+    if (!stream_.AcceptWord(ir::Spelling(check))) continue;
     uint32_t number = 0;
     if (!ParseAttribute("the number of the check", UINT32_MAX - 1, &number)) return false;
     std::vector<Operand> other;
-    if (check == ir::kFlagPromise && stream_.Accept(TokenKind::Comma)) {
+    if (check == ir::Word::Promise && stream_.Accept(TokenKind::Comma)) {
       if (!ParseOperand(&other.emplace_back())) return false;
       Resolve(other[0], ir::kI64);
     }
     *made = Create(Op::StatusRaise, other, {}, word);
     if (made->poison) return true;
-    function_[made->inst].flags = check;
+    function_[made->inst].words = {check};
     function_[made->inst].component = number;
     Check(made, other);
     return true;

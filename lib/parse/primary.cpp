@@ -166,7 +166,7 @@ bool BodyParser::ParseElement(Operand* base) {
   if (!ParseComponent(&component)) return false;
   Made made;
   made.poison = bad_field;
-  if (!bad_field) FinishAccess(Op::Load, operands, operands.size() - 1, field, component, 0, word, &made);
+  if (!bad_field) FinishAccess(Op::Load, operands, operands.size() - 1, field, component, {}, word, &made);
   *base = {.value = made.poison ? kPoison : function_.Result(made.inst), .span = SpanSince(word)};
   return true;
 }

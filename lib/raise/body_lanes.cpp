@@ -154,10 +154,10 @@ class Estimate {
   double InLanes(Inst inst, double cost) const {
     const ir::InstData& data = kernel_[inst];
     if (ir::IsAccess(data.op)) {
-      bool at_once = data.op == Op::Load || data.op == Op::Store ||
-                     (data.op == Op::AddTo && (data.flags & ir::kFlagPlain) != 0);
+      bool at_once =
+          data.op == Op::Load || data.op == Op::Store || (data.op == Op::AddTo && data.Has(ir::Word::Plain));
       if (kernel_[kernel_.Operand(inst, 0)].kind == ir::ValueKind::Result) at_once = true;
-      if (!at_once) return (data.flags & ir::kFlagPrivate) != 0 ? 2 * cost : 2 * lanes_ * cost;
+      if (!at_once) return data.Has(ir::Word::Private) ? 2 * cost : 2 * lanes_ * cost;
       return Follows(inst) ? 1.5 * cost : lanes_ * cost;
     }
     bool is_integer = !kernel_.TypeOf(kernel_.Result(inst)).IsFloat();
@@ -227,7 +227,7 @@ void MarkBodyLanes(ir::Module& module, ir::Function& kernel, const RaiseConfig& 
     if (!IsParallel(kernel, loop)) continue;
     Survey survey(kernel, loop, config.lanes_fuse);
     if (!Wins(kernel, loop, survey, config)) continue;
-    kernel[loop].flags |= ir::kFlagLanesBody;
+    kernel[loop].words.Add(ir::Word::LanesBody);
     kernel[loop].component = LanesFor(survey, config);
   }
 }

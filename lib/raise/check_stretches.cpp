@@ -78,15 +78,15 @@ bool CheckStretches::MayHold(Inst inst) const {
   if (ir::IsTerminator(op) || op == Op::Alloca || op == Op::RowClaim || analysis::IsParallel(op))
     return false;
   if (op == Op::While || op == Op::For) {
-    if ((kernel_[inst].flags & ir::kFlagSteps) != 0) return false;
+    if (kernel_[inst].Has(ir::Word::Steps)) return false;
   }
   bool may = true;
   for (uint32_t r = 0; r < kernel_.RegionCount(inst); ++r) {
     analysis::ForEachInst(kernel_, kernel_[inst].regions[r], [&](Inst inner) {
-      may = may && !(kernel_[inner].op == Op::For && (kernel_[inner].flags & ir::kFlagApart) != 0);
+      may = may && !(kernel_[inner].op == Op::For && kernel_[inner].Has(ir::Word::Apart));
     });
   }
-  return may && !(op == Op::For && (kernel_[inst].flags & ir::kFlagApart) != 0);
+  return may && !(op == Op::For && kernel_[inst].Has(ir::Word::Apart));
 }
 
 bool CheckStretches::NeedsCheck(Inst access) const {

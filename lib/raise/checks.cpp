@@ -143,7 +143,7 @@ class CheckRewriter final : public transform::Rewriter {
       types.push_back(from_.TypeOf(given.back()));
     }
     Inst branch = builder_.If(inside, types);
-    (*into_)[branch].flags = ir::kFlagGuard;
+    (*into_)[branch].words = {ir::Word::Guard};
     InRegion(branch, 0, [&] {
       for (Inst access : accesses) {
         builder_.SetSpan(from_[access].span);
@@ -153,7 +153,7 @@ class CheckRewriter final : public transform::Rewriter {
     });
     builder_.SetSpan(data.span);
     InRegion(branch, 1, [&] {
-      Raise(ir::kFlagAccess, checks_.number_of[accesses.front()]);
+      Raise(ir::Word::Access, checks_.number_of[accesses.front()]);
       std::vector<Value> zeros;
       for (Type type : types) zeros.push_back(builder_.Zero(type));
       builder_.Yield(zeros);
@@ -162,12 +162,12 @@ class CheckRewriter final : public transform::Rewriter {
   }
 
   void VisitAssert(Inst inst) {
-    bool promise = (from_[inst].flags & ir::kFlagPromise) != 0;
+    bool promise = from_[inst].Has(ir::Word::Promise);
     if (!promise && !config_.assertions) return;
     Inst branch = builder_.If(builder_.Make(Op::Not, {Map(from_.Operand(inst, 0))}), {});
     InRegion(branch, 0, [&] {
       bool names_other = from_[inst].operand_count > 1;
-      Raise(promise ? ir::kFlagPromise : ir::kFlagAssertion, checks_.number_of[inst],
+      Raise(promise ? ir::Word::Promise : ir::Word::Assertion, checks_.number_of[inst],
             names_other ? Map(from_.Operand(inst, 1)) : Value());
       builder_.Yield({});
     });
@@ -182,9 +182,9 @@ class CheckRewriter final : public transform::Rewriter {
     builder_.SetBlock(outer);
   }
 
-  void Raise(uint8_t check, uint32_t number, Value other = {}) {
+  void Raise(ir::Word check, uint32_t number, Value other = {}) {
     Inst raise = builder_.Create(Op::StatusRaise, {&other, other.Valid() ? 1u : 0u}, {});
-    (*into_)[raise].flags = check;
+    (*into_)[raise].words = {check};
     (*into_)[raise].component = number;
   }
 
@@ -265,7 +265,7 @@ KernelChecks NumberChecks(const Function& kernel) {
   KernelChecks checks;
   analysis::ForEachInst(kernel, [&](Inst inst) {
     Op op = kernel[inst].op;
-    bool promise = (kernel[inst].flags & ir::kFlagPromise) != 0;
+    bool promise = kernel[inst].Has(ir::Word::Promise);
     if (op != Op::Assert && !ir::IsAccess(op)) return;
     std::vector<Inst>& list = op == Op::Assert && !promise ? checks.asserts : checks.accesses;
     checks.number_of[inst] = static_cast<uint32_t>(list.size());

@@ -28,7 +28,7 @@ namespace adc::raise {
 /// counts as an access: the status names what was accessed.
 struct KernelChecks {
   std::vector<ir::Inst> asserts;            ///< by number
-  std::vector<ir::Inst> accesses;           ///< by number; an Assert with kFlagPromise is one
+  std::vector<ir::Inst> accesses;           ///< by number; an Assert with `promise` is one
   SideTable<ir::Inst, uint32_t> number_of;  ///< of an assertion or access, in its list
 };
 

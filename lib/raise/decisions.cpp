@@ -2,7 +2,7 @@
 
 #include "analysis/decisions.h"
 #include "analysis/walk.h"
-#include "ir/raise_words.h"
+#include "ir/words.h"
 
 namespace adc::raise {
 
@@ -10,7 +10,7 @@ void MarkDecisions(ir::Module&, ir::Function& kernel, const RaiseConfig&) {
   analysis::Decisions decisions(kernel);
   analysis::ForEachInst(kernel, [&](ir::Inst inst) {
     if (ir::IsScalarOperation(kernel[inst].op) && decisions.Has(inst))
-      kernel[inst].flags |= ir::kFlagAsWritten;
+      kernel[inst].words.Add(ir::Word::AsWritten);
   });
 }
 

@@ -90,7 +90,7 @@ class Mover {
     Inst store = kernel_.NewInst(Op::Store, cell, {}, span);
     for (Inst access : {load, store}) {
       kernel_[access].index_count = kernel_[inst].index_count;
-      kernel_[access].flags = kernel_[inst].flags & ir::kFlagFlat;
+      kernel_[access].words = kernel_[inst].words.Of({ir::Word::Flat});
       kernel_[access].attr = kernel_[inst].attr;
       kernel_[access].component = kernel_[inst].component;
     }
@@ -102,7 +102,7 @@ class Mover {
 
   bool IsCandidate(Inst inst) const {
     const ir::InstData& data = kernel_[inst];
-    bool plain = data.op == Op::AddTo && (data.flags & ir::kFlagPlain) != 0;
+    bool plain = data.op == Op::AddTo && data.Has(ir::Word::Plain);
     return (data.op == Op::Load || plain) && PlaceOf(inst).param != ir::kNoAttr && !moved_.Has(inst);
   }
 

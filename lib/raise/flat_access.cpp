@@ -72,17 +72,16 @@ void MarkFlatAccesses(ir::Module&, ir::Function& kernel, const RaiseConfig& conf
     ir::InstData& data = kernel[loop];
     if (data.op != ir::Op::Parallel && data.op != ir::Op::ParallelOver) continue;
     analysis::ForEachInst(kernel, data.regions[0], [&](ir::Inst inst) {
-      if (ir::IsAccess(kernel[inst].op) && IsFlat(kernel, loop, inst)) kernel[inst].flags |= ir::kFlagFlat;
+      if (ir::IsAccess(kernel[inst].op) && IsFlat(kernel, loop, inst)) kernel[inst].words.Add(ir::Word::Flat);
     });
     ir::Block counters = BlockOfCounters(kernel, loop);
     bool several = kernel[data.regions[0]].params.size() > 1;
-    bool late =
-        counters.Valid() && counters != data.regions[0] && several && (data.flags & ir::kFlagSparse) != 0;
-    if (!counters.Valid() || late) data.flags |= ir::kFlagFlat;
+    bool late = counters.Valid() && counters != data.regions[0] && several && data.Has(ir::Word::Sparse);
+    if (!counters.Valid() || late) data.words.Add(ir::Word::Flat);
     if (!late) continue;
     ir::Inst branch = kernel[counters].owner;
     bool is_then = kernel[branch].regions[0] == counters;
-    kernel[branch].flags |= is_then ? ir::kFlagThenCounters : ir::kFlagElseCounters;
+    kernel[branch].words.Add(is_then ? ir::Word::ThenCounters : ir::Word::ElseCounters);
   }
 }
 

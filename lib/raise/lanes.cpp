@@ -29,12 +29,12 @@ class Marker {
     uint32_t last = ir::kNoAttr;
     for (uint32_t place = 0; place < insts.size(); ++place) {
       if (kernel_[insts[place]].op != Op::While || !InLanes(insts[place])) continue;
-      kernel_[insts[place]].flags |= ir::kFlagLanes;
+      kernel_[insts[place]].words.Add(ir::Word::Lanes);
       last = place;
     }
     if (last == ir::kNoAttr) return;
     kernel_[parallel_].component = kVectors * config_.lane_bytes / widest_;
-    if (EndsInLanes(last + 1)) kernel_[parallel_].flags |= ir::kFlagLanesEnd;
+    if (EndsInLanes(last + 1)) kernel_[parallel_].words.Add(ir::Word::LanesEnd);
   }
 
  private:

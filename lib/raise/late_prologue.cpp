@@ -51,8 +51,7 @@ class Mover {
     for (Inst inst : kernel_[block].insts) {
       Use(inst, block);
       // The cell of a sum is updated after the loop.
-      if (ir::IsAccess(kernel_[inst].op) && (kernel_[inst].flags & ir::kFlagPrivate) != 0)
-        Use(inst, kernel_.Body());
+      if (ir::IsAccess(kernel_[inst].op) && kernel_[inst].Has(ir::Word::Private)) Use(inst, kernel_.Body());
       for (Block region : kernel_[inst].regions) {
         if (region.Valid()) Walk(region);
       }

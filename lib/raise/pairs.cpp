@@ -3,7 +3,7 @@
 #include <map>
 
 #include "analysis/tasks.h"
-#include "ir/raise_words.h"
+#include "ir/words.h"
 
 namespace adc::raise {
 namespace {
@@ -17,13 +17,13 @@ void MarkBlock(ir::Function& kernel, ir::Block block, uint32_t first, uint32_t l
       ir::Block region = data.regions[n];
       MarkBlock(kernel, region, 0, static_cast<uint32_t>(kernel[region].insts.size()));
     }
-    if ((data.op != ir::Op::Sin && data.op != ir::Op::Cos) || (data.flags & ir::kFlagAsWritten) != 0 ||
+    if ((data.op != ir::Op::Sin && data.op != ir::Op::Cos) || data.Has(ir::Word::AsWritten) ||
         kernel.TypeOf(kernel.Result(inst)).scalar == ir::Scalar::F16)
       continue;
     auto [place, fresh] = waiting.try_emplace(kernel.Operand(inst, 0).raw, inst);
     if (fresh || kernel[place->second].op == data.op) continue;
-    kernel[place->second].flags |= ir::kFlagPaired;
-    kernel[inst].flags |= ir::kFlagPaired;
+    kernel[place->second].words.Add(ir::Word::Paired);
+    kernel[inst].words.Add(ir::Word::Paired);
     waiting.erase(place);
   }
 }

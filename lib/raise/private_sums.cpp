@@ -5,8 +5,8 @@
 #include <set>
 
 #include "analysis/tasks.h"
-#include "ir/raise_words.h"
 #include "ir/reduction.h"
+#include "ir/words.h"
 #include "raise/axis_use.h"
 
 namespace adc::raise {
@@ -57,13 +57,13 @@ class Marker {
     for (const Accumulation& a : accumulations_) {
       if (UseOf(a)->mixed) continue;
       if (IsUniform(a.inst)) {
-        kernel_[a.inst].flags |= ir::kFlagPrivate;
-        if (!a.conditional) kernel_[a.inst].flags |= ir::kFlagAlways;
+        kernel_[a.inst].words.Add(ir::Word::Private);
+        if (!a.conditional) kernel_[a.inst].words.Add(ir::Word::Always);
       } else if (IsGathered(a.inst) && HasTable(a.inst)) {
-        kernel_[a.inst].flags |= ir::kFlagGathered;
-        if (IsOfTurn(a.inst)) kernel_[a.inst].flags |= ir::kFlagOfTurn;
+        kernel_[a.inst].words.Add(ir::Word::Gathered);
+        if (IsOfTurn(a.inst)) kernel_[a.inst].words.Add(ir::Word::OfTurn);
       } else if (MayMeet(a.inst)) {
-        kernel_[a.inst].flags |= ir::kFlagMayMeet;
+        kernel_[a.inst].words.Add(ir::Word::MayMeet);
       }
     }
   }
@@ -87,7 +87,7 @@ class Marker {
         if (data.result_count != 0 && used_.Has(kernel_.Result(inst))) reduction.reset();
         // A plain sum is that of one iteration alone: no other meets it in its cell, there is nothing to put
         // off.
-        bool plain = data.op == ir::Op::AddTo && (data.flags & ir::kFlagPlain) != 0;
+        bool plain = data.op == ir::Op::AddTo && data.Has(ir::Word::Plain);
         if (std::optional<Place> place = Note(inst, reduction); place && reduction && !plain)
           accumulations_.push_back({inst, *place, conditional});
       }
@@ -221,8 +221,7 @@ class Marker {
 void MarkPrivateSums(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
   for (const analysis::Task& task : analysis::TasksOf(kernel)) {
     // The threads of a team run one iteration: none has a sum of its own iterations.
-    bool together =
-        task.kind == analysis::TaskKind::Parallel && (kernel[task.parallel].flags & ir::kFlagTeam) != 0;
+    bool together = task.kind == analysis::TaskKind::Parallel && kernel[task.parallel].Has(ir::Word::Team);
     if (task.kind == analysis::TaskKind::Parallel && !together) Marker(kernel, task, config).Run();
   }
 }

@@ -1,7 +1,7 @@
 #include "raise/ranges.h"
 
 #include "analysis/walk.h"
-#include "ir/raise_words.h"
+#include "ir/words.h"
 #include "raise/intervals.h"
 
 namespace adc::raise {
@@ -11,7 +11,7 @@ void MarkRanges(ir::Module& module, ir::Function& kernel, const RaiseConfig&) {
   analysis::ForEachInst(kernel, [&](ir::Inst inst) {
     ir::Op op = kernel[inst].op;
     bool may_wrap = op == ir::Op::Add || op == ir::Op::Sub || op == ir::Op::Mul;
-    if (may_wrap && intervals.IsExact(inst)) kernel[inst].flags |= ir::kFlagNoWrap;
+    if (may_wrap && intervals.IsExact(inst)) kernel[inst].words.Add(ir::Word::NoWrap);
   });
 }
 

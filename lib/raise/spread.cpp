@@ -11,8 +11,8 @@
 #include "analysis/uses.h"
 #include "analysis/walk.h"
 #include "ir/module.h"
-#include "ir/raise_words.h"
 #include "ir/reduction.h"
+#include "ir/words.h"
 #include "raise/axis_use.h"
 #include "raise/carried_sums.h"
 
@@ -51,8 +51,8 @@ class Spreader {
     for (const auto& [place, touches] : touches_) {
       if (!FitsPlace(touches)) return;
     }
-    kernel_[parallel_].flags |= ir::kFlagTeam;
-    for (Inst loop : loops_) kernel_[loop].flags |= ir::kFlagApart;
+    kernel_[parallel_].words.Add(ir::Word::Team);
+    for (Inst loop : loops_) kernel_[loop].words.Add(ir::Word::Apart);
   }
 
  private:
@@ -66,7 +66,7 @@ class Spreader {
         loops_.push_back(inst);
         continue;
       }
-      bool is_apart = data.op == Op::For && (data.flags & ir::kFlagApart) != 0;
+      bool is_apart = data.op == Op::For && data.Has(ir::Word::Apart);
       if (is_apart || !CanStandAround(inst)) return false;
       if (ir::IsAccess(data.op)) Note(inst, {}, repeated.Valid() ? repeated : inst);
       bool is_loop = data.op == Op::For || data.op == Op::While;
@@ -86,7 +86,7 @@ class Spreader {
     const ir::InstData& data = kernel_[inst];
     if (ir::IsAtomic(data.op) && IsRead(inst)) return false;
     // A sum of the thread's own iterations a team would make one by one.
-    if (ir::IsAccess(data.op) && (data.flags & ir::kFlagPrivate) != 0) return false;
+    if (ir::IsAccess(data.op) && data.Has(ir::Word::Private)) return false;
     return ir::ClassOf(data.op) != ir::OpClass::Row && data.op != Op::Call;
   }
 
@@ -134,7 +134,7 @@ class Spreader {
       bool sums = std::ranges::any_of(kernel_.Operands(inst), [&](Value v) { return summed.Has(v); });
       if (!sums) continue;
       bool is_float = data.result_count != 0 && ir::IsFloat(kernel_.TypeOf(kernel_.Result(inst)).scalar);
-      if (is_float && (data.op == Op::Add || data.op == Op::Sub) && (data.flags & ir::kFlagAsWritten) != 0)
+      if (is_float && (data.op == Op::Add || data.op == Op::Sub) && data.Has(ir::Word::AsWritten))
         return true;
       Inst leaves = ir::IsTerminator(data.op) ? kernel_[data.parent].owner : inst;
       if (data.op == Op::For) note_carried(inst);
@@ -159,7 +159,7 @@ class Spreader {
     if (std::optional<int64_t> constant = kernel_.IntegerConstant(v)) return *constant >= 0;
     Inst made = kernel_.DefiningInst(v);
     if (!made.Valid()) return IsNaturalCounter(v);
-    bool is_add = kernel_[made].op == Op::Add && (kernel_[made].flags & ir::kFlagNoWrap) != 0;
+    bool is_add = kernel_[made].op == Op::Add && kernel_[made].Has(ir::Word::NoWrap);
     bool widens = kernel_[made].op == Op::Cast && kernel_.TypeOf(v).Is(ir::Scalar::I64) &&
                   kernel_.TypeOf(kernel_.Operand(made, 0)).Is(ir::Scalar::I32);
     if (!is_add && !widens) return kernel_[made].op == Op::Shape;
@@ -248,7 +248,7 @@ class Spreader {
 
   /// An update that meets others in its cell.
   bool IsSum(Inst write) const {
-    return ir::ReductionOf(kernel_[write].op).has_value() && (kernel_[write].flags & ir::kFlagPlain) == 0;
+    return ir::ReductionOf(kernel_[write].op).has_value() && !kernel_[write].Has(ir::Word::Plain);
   }
 
   bool IsSameElement(Inst a, Inst b) const {
@@ -269,9 +269,9 @@ class Spreader {
 
 void SpreadLoops(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
   if (!config.may_team || ir::IsCounting(kernel.role)) return;
-  constexpr uint8_t kOtherForms = ir::kFlagTeam | ir::kFlagRecheck | ir::kFlagFours | ir::kFlagSparse;
+  constexpr ir::Words kOtherForms = {ir::Word::Team, ir::Word::Recheck, ir::Word::Fours, ir::Word::Sparse};
   for (const analysis::Task& task : analysis::TasksOf(kernel)) {
-    if (task.kind != analysis::TaskKind::Parallel || (kernel[task.parallel].flags & kOtherForms) != 0)
+    if (task.kind != analysis::TaskKind::Parallel || !kernel[task.parallel].words.Of(kOtherForms).IsEmpty())
       continue;
     Spreader(kernel, task.parallel).Run();
   }
@@ -283,7 +283,7 @@ bool MeetsInTurns(const ir::Function& kernel, Inst loop) {
   AxisUse axes(kernel, parallel);
   bool meets = false, loads_alike = true;
   analysis::ForEachInst(kernel, kernel[loop].regions[0], [&](Inst inst) {
-    meets |= ir::IsAccess(kernel[inst].op) && (kernel[inst].flags & ir::kFlagOfTurn) != 0;
+    meets |= ir::IsAccess(kernel[inst].op) && kernel[inst].Has(ir::Word::OfTurn);
     if (kernel[inst].op != Op::Load || kernel.DefiningInst(kernel.Operand(inst, 0)).Valid()) return;
     loads_alike &= std::ranges::all_of(kernel.Indices(inst), [&](Value v) { return axes.Of(v) == 0; });
   });

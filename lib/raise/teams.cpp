@@ -12,7 +12,7 @@
 #include "analysis/walk.h"
 #include "ir/builder.h"
 #include "ir/module.h"
-#include "ir/raise_words.h"
+#include "ir/words.h"
 #include "raise/carried_sums.h"
 
 namespace adc::raise {
@@ -58,22 +58,20 @@ class TeamMaker {
   void Run() {
     Block body = kernel_[parallel_].regions[0];
     if (!FitsAround(body) || size_ == 0 || trips_.count(size_) != 0 || !PlaceArrays()) return;
-    kernel_[parallel_].flags |= ir::kFlagTeam;
+    kernel_[parallel_].words.Add(ir::Word::Team);
     kernel_[parallel_].component = size_;
-    for (Inst array : common_) kernel_[array].flags |= ir::kFlagCommon;
-    for (Inst array : own_) kernel_[array].flags |= ir::kFlagOwn;
-    for (Inst sum : plain_) kernel_[sum].flags &= static_cast<uint8_t>(~ir::kFlagPlain);
+    for (Inst array : common_) kernel_[array].words.Add(ir::Word::Common);
+    for (Inst array : own_) kernel_[array].words.Add(ir::Word::Own);
+    for (Inst sum : plain_) kernel_[sum].words.Remove(ir::Word::Plain);
     for (const ArraySum& sum : sums_) WriteSum(sum);
     for (const ArraySum& sum : own_sums_) {
       if (arrays_[sum.array].summed.count(sum.loop.raw) != 0) WriteSum(sum);
     }
-    for (Inst sum : meeting_) kernel_[sum].flags |= ir::kFlagMayMeet;
+    for (Inst sum : meeting_) kernel_[sum].words.Add(ir::Word::MayMeet);
   }
 
  private:
-  bool IsApart(Inst inst) const {
-    return kernel_[inst].op == Op::For && (kernel_[inst].flags & ir::kFlagApart) != 0;
-  }
+  bool IsApart(Inst inst) const { return kernel_[inst].op == Op::For && kernel_[inst].Has(ir::Word::Apart); }
 
   /// An array of the task; invalid for other memory.
   Inst ArrayOf(Inst access) const {
@@ -147,7 +145,7 @@ class TeamMaker {
     if (!ir::IsAccess(data.op)) return true;
     Inst array = ArrayOf(inst);
     if (!array.Valid()) {
-      if (data.op == Op::AddTo && (data.flags & ir::kFlagPlain) != 0) plain_.push_back(inst);
+      if (data.op == Op::AddTo && data.Has(ir::Word::Plain)) plain_.push_back(inst);
       return true;
     }
     if (structure_.Contains(loop, array)) return true;
@@ -334,7 +332,7 @@ class TeamMaker {
     uint64_t bytes = uint64_t{size_} * 8 * carried_.size();
     for (const auto& [array, use] : arrays_) {
       ir::Type type = kernel_.TypeOf(kernel_.Result(array));
-      bool is_tape = (kernel_[array].flags & ir::kFlagUnset) != 0;
+      bool is_tape = kernel_[array].Has(ir::Word::Unset);
       // A tape is filled and read in one turn; what no turn sees each thread has for itself.
       if (use.loops.empty() || (is_tape && use.loops.size() == 1 && !use.around)) continue;
       if (use.own && !use.around && type.Components() == 1 && use.turns <= int64_t{size_}) {

@@ -29,7 +29,7 @@ void MarkTurns(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
   if (!config.device) return;
   analysis::ForEachInst(kernel, [&](ir::Inst inst) {
     // Turns that are apart a team shares.
-    if (kernel[inst].op != ir::Op::For || (kernel[inst].flags & ir::kFlagApart) != 0) return;
+    if (kernel[inst].op != ir::Op::For || kernel[inst].Has(ir::Word::Apart)) return;
     Weight weight = WeightOf(kernel, kernel[inst].regions[0]);
     if (!weight.touches_rows) return;
     uint32_t turns = kMost;

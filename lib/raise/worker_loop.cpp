@@ -72,7 +72,7 @@ bool OnlySums(const ir::Function& kernel, ir::Block block) {
   analysis::ForEachInst(kernel, block, [&](ir::Inst inst) {
     ir::Op op = kernel[inst].op;
     ir::Effect effect = ir::InfoOf(op).effect;
-    bool is_sum = ir::IsAccess(op) && (kernel[inst].flags & ir::kFlagPrivate) != 0;
+    bool is_sum = ir::IsAccess(op) && kernel[inst].Has(ir::Word::Private);
     sums = sums || is_sum;
     writes = writes || (!is_sum && effect != ir::Effect::Pure && effect != ir::Effect::Read &&
                         effect != ir::Effect::Control);
@@ -86,13 +86,13 @@ void MarkWorkerLoops(ir::Module&, ir::Function& kernel, const RaiseConfig& confi
   for (ir::Inst loop : kernel[kernel.Body()].insts) {
     ir::InstData& data = kernel[loop];
     if (data.op != ir::Op::Parallel && data.op != ir::Op::ParallelOver) continue;
-    if (BoundsReadMemory(kernel, loop)) data.flags |= ir::kFlagRecheck;
+    if (BoundsReadMemory(kernel, loop)) data.words.Add(ir::Word::Recheck);
     if (!config.device) continue;
-    if (HasGate(kernel, loop)) data.flags |= ir::kFlagSparse;
-    if ((data.flags & ir::kFlagTeam) != 0) continue;
+    if (HasGate(kernel, loop)) data.words.Add(ir::Word::Sparse);
+    if (data.Has(ir::Word::Team)) continue;
     if ((ir::IsCounting(kernel.role) || OnlySums(kernel, data.regions[0])) &&
         IsShort(kernel, data.regions[0]))
-      data.flags |= ir::kFlagFours;
+      data.words.Add(ir::Word::Fours);
   }
 }
 

@@ -116,7 +116,7 @@ Trips Bounds::TripsOf(Inst loop, uint32_t axis) {
   }
   if (data.op == Op::While) {
     // The largest number bounds nothing: better counted.
-    bool bounded = (data.flags & ir::kFlagHasMax) != 0 && (data.flags & ir::kFlagOrNone) == 0;
+    bool bounded = data.Has(ir::Word::HasMax) && !data.Has(ir::Word::OrNone);
     if (!bounded || function_.IntegerConstant(function_.Operand(loop, 0)) >= INT32_MAX) return {};
     return {algebra_.Clamp0(Of(function_.Operand(loop, 0)).upper), false};
   }
@@ -269,7 +269,7 @@ Range Bounds::OfParam(Block block, uint32_t number, Type type) {
 
 Value Bounds::InitialOf(Inst loop, uint32_t number) const {
   const ir::InstData& data = function_[loop];
-  uint32_t first = data.op == Op::For ? 3 : ((data.flags & ir::kFlagHasMax) != 0 ? 1 : 0);
+  uint32_t first = data.op == Op::For ? 3 : (data.Has(ir::Word::HasMax) ? 1 : 0);
   return function_.Operand(loop, first + number);
 }
 

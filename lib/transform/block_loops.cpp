@@ -63,7 +63,7 @@ class BlockRewriter final : public Rewriter {
     std::vector<Value> operands = MapAll(from_.Operands(inst));
     Inst copy = CopyShell(inst, operands);
     if (!analysis::StepsOf(from_, inst).Valid()) {
-      (*into_)[copy].flags &= static_cast<uint8_t>(~ir::kFlagCheckpoint);
+      (*into_)[copy].words.Remove(ir::Word::Checkpoint);
       (*into_)[copy].attr = ir::kNoAttr;
     }
     CopyRegions(inst, copy);
@@ -83,7 +83,7 @@ class BlockRewriter final : public Rewriter {
 
   void BlockFor(Inst inst, uint32_t length) {
     const ir::InstData& data = from_[inst];
-    auto direction = static_cast<uint8_t>(data.flags & ir::kFlagReversed);
+    ir::Words direction = data.words.Of({ir::Word::Reversed});
     Block source = data.regions[0];
     builder_.SetSpan(data.span);
     Value lo = Map(from_.Operand(inst, 0)), hi = Map(from_.Operand(inst, 1)),
@@ -104,8 +104,7 @@ class BlockRewriter final : public Rewriter {
     Value segments = builder_.Make(Op::CeilDiv, {count, segment});
 
     std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(3));
-    auto flags = static_cast<uint8_t>(direction | ir::kFlagCheckpoint);
-    Inst outer = builder_.For(zero, segments, one, initial, flags);
+    Inst outer = builder_.For(zero, segments, one, initial, direction.With(ir::Word::Checkpoint));
     if (length != kSegmentAtLaunch) (*into_)[outer].attr = length;
     Block around = builder_.block();
     Block outer_body = (*into_)[outer].regions[0];
@@ -114,7 +113,7 @@ class BlockRewriter final : public Rewriter {
     Value steps = builder_.Make(Op::Min, {segment, builder_.Make(Op::Sub, {count, begin})});
     steps = builder_.Make(Op::Max, {steps, one});
     std::vector<Value> carried((*into_)[outer_body].params.begin() + 1, (*into_)[outer_body].params.end());
-    Inst inner = builder_.For(zero, steps, one, carried, static_cast<uint8_t>(direction | ir::kFlagSteps));
+    Inst inner = builder_.For(zero, steps, one, carried, direction.With(ir::Word::Steps));
     Block body = (*into_)[inner].regions[0];
     builder_.SetBlock(body);
     SetMapped(from_[source].params[0], Index((*into_)[body].params[0], begin, lo, step, index_type));
@@ -142,7 +141,7 @@ class BlockRewriter final : public Rewriter {
   // and where there is a bound the iterations of all before.
   void BlockWhile(Inst inst, uint32_t length) {
     const ir::InstData& data = from_[inst];
-    bool has_max = (data.flags & ir::kFlagHasMax) != 0;
+    bool has_max = data.Has(ir::Word::HasMax);
     builder_.SetSpan(data.span);
     Type type = has_max ? from_.TypeOf(from_.Operand(inst, 0)) : ir::kI32;
     Value zero = builder_.Zero(type), one = builder_.Int(type, 1);
@@ -160,9 +159,9 @@ class BlockRewriter final : public Rewriter {
     size_t own = initial.size();
     initial.push_back(segment);
     if (has_max) initial.push_back(zero);
-    auto or_none = static_cast<uint8_t>(data.flags & ir::kFlagOrNone);
+    ir::Words or_none = data.words.Of({ir::Word::OrNone});
     Inst outer = builder_.While(has_max ? builder_.Make(Op::CeilDiv, {count, segment}) : Value(), initial,
-                                static_cast<uint8_t>(or_none | ir::kFlagCheckpoint));
+                                or_none.With(ir::Word::Checkpoint));
     if (length != kSegmentAtLaunch) (*into_)[outer].attr = length;
     Block around = builder_.block();
     Block outer_test = (*into_)[outer].regions[0], outer_body = (*into_)[outer].regions[1];
@@ -176,9 +175,10 @@ class BlockRewriter final : public Rewriter {
     if (has_max) most = builder_.Make(Op::Min, {segment, builder_.Make(Op::Sub, {count, carried[own + 1]})});
     std::vector<Value> start(carried.begin(), carried.begin() + static_cast<std::ptrdiff_t>(own));
     start.push_back(zero);
-    bool whole_is_endless = length == kSegmentAtLaunch && (!has_max || or_none != 0);
-    Inst inner = builder_.While(
-        most, start, static_cast<uint8_t>(ir::kFlagSteps | (whole_is_endless ? ir::kFlagOrNone : 0)));
+    bool whole_is_endless = length == kSegmentAtLaunch && (!has_max || !or_none.IsEmpty());
+    ir::Words words = {ir::Word::Steps};
+    if (whole_is_endless) words.Add(ir::Word::OrNone);
+    Inst inner = builder_.While(most, start, words);
     Block test = (*into_)[inner].regions[0], body = (*into_)[inner].regions[1];
     const std::vector<Value>& params = from_[data.regions[0]].params;
     for (size_t n = 0; n < own; ++n) {

@@ -148,7 +148,7 @@ class CheckWritesRewriter final : public Rewriter {
   void Demand(ir::Promise promise, Value condition, const Words& words, Value other = {}) {
     std::array<Value, 2> operands = {condition, other};
     Inst check = builder_.Create(Op::Assert, {operands.data(), other.Valid() ? 2u : 1u}, {});
-    (*into_)[check].flags = ir::kFlagPromise;
+    (*into_)[check].words = {ir::Word::Promise};
     (*into_)[check].attr = static_cast<uint32_t>(promise);
     (*into_)[check].symbol = words.name;
   }

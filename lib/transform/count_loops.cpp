@@ -89,7 +89,7 @@ struct Counted {
   bool steady = true;  ///< the counter changes as well on the ways on which something else ends the loop
 };
 
-/// The `for` of a counted loop: `to - from` and `step` say how often, `flags` the order.
+/// The `for` of a counted loop: `to - from` and `step` say how often, `reversed` in which order.
 struct Shape {
   enum Form : uint8_t {
     Index,     ///< the counter is the index
@@ -123,7 +123,7 @@ class CountingRewriter final : public Rewriter {
   /// Of what has to hold for the loop to go on, the first comparison that counts.
   std::optional<std::pair<Counted, Shape>> Find(Inst loop) {
     const ir::InstData& data = from_[loop];
-    if ((data.flags & ir::kFlagHasMax) != 0) return std::nullopt;
+    if (data.Has(ir::Word::HasMax)) return std::nullopt;
     Block test = data.regions[0];
     for (uint32_t at = structure_.Begin(test); at < structure_.End(test); ++at) {
       Op op = from_[structure_.Order()[at]].op;
@@ -514,7 +514,7 @@ class CountingRewriter final : public Rewriter {
     SetMapped(counted.test.value, builder_.Int(ir::kI1, counted.test.truth ? 1 : 0));
     builder_.SetSpan(from_[loop].span);
     Inst made = counted.alone ? EmitFor(loop, counted, shape) : EmitBounded(loop, counted, shape);
-    (*into_)[made].flags |= from_[loop].flags & ir::kFlagCheckpoint;
+    (*into_)[made].words.Add(from_[loop].words.Of({ir::Word::Checkpoint}));
     (*into_)[made].attr = from_[loop].attr;
   }
 
@@ -527,7 +527,8 @@ class CountingRewriter final : public Rewriter {
     bool carries = uses_.IsUsed(from_.Result(loop, counted.number));
     if (!carries) initial.erase(initial.begin() + counted.number);
     Value step = builder_.Int(shape.type, counted.step > 0 ? counted.step : -counted.step);
-    Inst made = builder_.For(lo, hi, step, initial, shape.reversed ? ir::kFlagReversed : 0);
+    Inst made =
+        builder_.For(lo, hi, step, initial, shape.reversed ? ir::Words{ir::Word::Reversed} : ir::Words());
     Block region = (*into_)[made].regions[0], outer = builder_.block();
     Value index = (*into_)[region].params[0], counter = from_[test].params[counted.number], carried;
     if (shape.form == Shape::Index) (*into_)[index].name = from_[counter].name;

@@ -151,7 +151,7 @@ class ExitRewriter final : public Rewriter {
     const ir::InstData& data = from_[inst];
     if (data.op == Op::While) return SaysGoesOn(inst) ? WriteWhile(inst) : WriteContinued(inst, 1);
     if (!SaysGoesOn(inst)) return WriteContinued(inst, 0);
-    return (data.flags & ir::kFlagUnroll) != 0 ? WriteUnrolled(inst) : WriteLeft(inst);
+    return data.Has(ir::Word::Unroll) ? WriteUnrolled(inst) : WriteLeft(inst);
   }
 
   /// A loop that is continued but not left: the same loop.
@@ -200,7 +200,7 @@ class ExitRewriter final : public Rewriter {
           step = Map(from_.Operand(inst, 2));
     Value trips = Trips(lo, hi, *into_->IntegerConstant(step));
     Type type = into_->TypeOf(lo);
-    bool reversed = (data.flags & ir::kFlagReversed) != 0;
+    bool reversed = data.Has(ir::Word::Reversed);
     Value first = lo;
     if (reversed) {
       Value before = builder_.Cast(builder_.Make(Op::Sub, {trips, builder_.I64(1)}), type);
@@ -210,7 +210,7 @@ class ExitRewriter final : public Rewriter {
     std::vector<Value> initial = Initial(from_.Operands(inst).subspan(3), form);
     initial.push_back(first);
     Inst loop = builder_.While(trips, initial);
-    (*into_)[loop].flags |= static_cast<uint8_t>(data.flags & ir::kFlagCheckpoint);
+    (*into_)[loop].words.Add(data.words.Of({ir::Word::Checkpoint}));
     (*into_)[loop].attr = data.attr;
     Block around = builder_.block();
     Block test = (*into_)[loop].regions[0], body = (*into_)[loop].regions[1];
@@ -237,7 +237,7 @@ class ExitRewriter final : public Rewriter {
     Form form = FormOf(inst);
     std::vector<Value> initial = Initial(from_.Operands(inst).subspan(3), form);
     Inst loop = builder_.For(Map(from_.Operand(inst, 0)), Map(from_.Operand(inst, 1)),
-                             Map(from_.Operand(inst, 2)), initial, data.flags);
+                             Map(from_.Operand(inst, 2)), initial, data.words);
     (*into_)[loop].attr = data.attr;
     Block around = builder_.block();
     Block body = (*into_)[loop].regions[0];
@@ -257,10 +257,10 @@ class ExitRewriter final : public Rewriter {
   std::vector<Value> WriteWhile(Inst inst) {
     const ir::InstData& data = from_[inst];
     builder_.SetSpan(data.span);
-    bool has_max = (data.flags & ir::kFlagHasMax) != 0;
+    bool has_max = data.Has(ir::Word::HasMax);
     Form form = FormOf(inst);
     std::vector<Value> initial = Initial(from_.Operands(inst).subspan(has_max ? 1 : 0), form);
-    Inst loop = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.flags);
+    Inst loop = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.words);
     (*into_)[loop].attr = data.attr;
     Block around = builder_.block();
     Block test = (*into_)[loop].regions[0], body = (*into_)[loop].regions[1];

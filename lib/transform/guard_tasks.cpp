@@ -190,7 +190,7 @@ class GuardRewriter final : public Rewriter {
     }
     bounds[1] = builder_.Make(Op::Select, {guard, bounds[1], bounds[0]});
     Inst copy = builder_.Parallel(bounds, block_size);
-    (*into_)[copy].flags = data.flags;
+    (*into_)[copy].words = data.words;
     Block body = (*into_)[copy].regions[0];
     const std::vector<Value>& params = from_[data.regions[0]].params;
     for (size_t n = 0; n < params.size(); ++n) {

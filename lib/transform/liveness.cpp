@@ -41,16 +41,14 @@ void Liveness::MarkRoots() {
         data.operand_count > 0 && IsLocalContainer(function_.TypeOf(function_.Operand(inst, 0)));
     if (on_container && (analysis::WritesMemory(data.op) || effect == Effect::StackOp)) {
       // Reading a slot by its number moves nothing; taking the newest value does.
-      bool only_reads =
-          data.op == Op::StackTop || (data.op == Op::StackPop && (data.flags & ir::kFlagHasSlot) != 0);
+      bool only_reads = data.op == Op::StackTop || (data.op == Op::StackPop && data.Has(ir::Word::HasSlot));
       if (!only_reads) writes_of_[function_.Operand(inst, 0)].push_back(inst);
       continue;
     }
     bool visible = analysis::WritesMemory(data.op) || effect == Effect::Report || data.op == Op::Call ||
                    data.op == Op::Return || data.op == Op::RowStore || data.op == Op::RowClaim;
     // A kernel that counts repeats what the launch does: a loop that never ends is the launch's to keep.
-    bool may_hang =
-        data.op == Op::While && (data.flags & ir::kFlagHasMax) == 0 && !ir::IsCounting(function_.role);
+    bool may_hang = data.op == Op::While && !data.Has(ir::Word::HasMax) && !ir::IsCounting(function_.role);
     if (visible || may_hang) roots.push_back(inst);
   }
   for (Inst inst : roots) Mark(inst);
@@ -66,7 +64,7 @@ void Liveness::Mark(Inst inst) {
     std::span<const Value> operands = function_.Operands(inst);
     // Carried values live one by one; bounds and conditions live with the instruction.
     if (data.op == Op::For) operands = operands.first(3);
-    if (data.op == Op::While) operands = operands.first((data.flags & ir::kFlagHasMax) != 0 ? 1 : 0);
+    if (data.op == Op::While) operands = operands.first(data.Has(ir::Word::HasMax) ? 1 : 0);
     for (Value v : operands) Mark(v);
     if (data.op == Op::While) Mark(function_.Operand(function_.Terminator(data.regions[0]), 0));
   }
@@ -99,7 +97,7 @@ void Liveness::Process(Value v) {
     Mark(function_.Operand(inst, data.number + 2));
     Mark(function_.Operand(function_.Terminator(owner.regions[0]), data.number - 1));
   } else if (owner.op == Op::While) {
-    uint32_t fixed = (owner.flags & ir::kFlagHasMax) != 0 ? 1 : 0;
+    uint32_t fixed = owner.Has(ir::Word::HasMax) ? 1 : 0;
     Mark(function_.Operand(inst, data.number + fixed));
     Mark(function_.Operand(function_.Terminator(owner.regions[1]), data.number));
   }

@@ -39,7 +39,7 @@ class Promotion {
  public:
   explicit Promotion(const Function& function) : function_(function), structure_(function) {
     for (Inst inst : structure_.Order()) {
-      bool own = function[inst].op == Op::Alloca && (function[inst].flags & ir::kFlagShared) == 0;
+      bool own = function[inst].op == Op::Alloca && !function[inst].Has(ir::Word::Shared);
       if (own) arrays_.Insert(function.Result(inst));
     }
     for (Inst inst : structure_.Order()) Reject(inst);
@@ -196,17 +196,17 @@ class PromoteRewriter final : public Rewriter {
       for (Value v : before) types.push_back(into_->TypeOf(v));
       copy = builder_.If(Map(from_.Operand(inst, 0)), types);
     } else {
-      bool has_max = (data.flags & ir::kFlagHasMax) != 0;
+      bool has_max = data.Has(ir::Word::HasMax);
       uint32_t fixed = data.op == Op::For ? 3 : has_max ? 1 : 0;
       std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(fixed));
       initial.insert(initial.end(), before.begin(), before.end());
       leading = data.op == Op::For ? 1 : 0;
       if (data.op == Op::For) {
         copy = builder_.For(Map(from_.Operand(inst, 0)), Map(from_.Operand(inst, 1)),
-                            Map(from_.Operand(inst, 2)), initial, data.flags);
+                            Map(from_.Operand(inst, 2)), initial, data.words);
         (*into_)[copy].attr = data.attr;
       } else {
-        copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.flags);
+        copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.words);
         (*into_)[copy].attr = data.attr;
       }
     }

@@ -157,7 +157,7 @@ class ScalariseRewriter final : public Rewriter {
   void VisitAlloca(Inst inst) {
     Type type = from_.TypeOf(from_.Result(inst));
     Type flat = Type::Array(type.ScalarType(), type.count * type.Components());
-    Define(inst, builder_.Alloca(flat, from_[inst].flags));
+    Define(inst, builder_.Alloca(flat, from_[inst].words));
   }
 
   void VisitAccess(Inst inst) {
@@ -193,7 +193,7 @@ class ScalariseRewriter final : public Rewriter {
       }
       std::vector<Value> part;
       for (const std::vector<Value>& parts : values) part.push_back(parts[n]);
-      results.push_back(builder_.Access(data.op, Map(base), indices, part, data.attr, component, data.flags));
+      results.push_back(builder_.Access(data.op, Map(base), indices, part, data.attr, component, data.words));
     }
     if (data.result_count == 1) SetParts(from_.Result(inst), results);
   }
@@ -204,12 +204,12 @@ class ScalariseRewriter final : public Rewriter {
     if (data.op == Op::For) {
       std::vector<Value> initial = PartsOfAll(from_.Operands(inst).subspan(3));
       copy = builder_.For(Map(from_.Operand(inst, 0)), Map(from_.Operand(inst, 1)),
-                          Map(from_.Operand(inst, 2)), initial, data.flags);
+                          Map(from_.Operand(inst, 2)), initial, data.words);
       (*into_)[copy].attr = data.attr;
     } else if (data.op == Op::While) {
-      bool has_max = (data.flags & ir::kFlagHasMax) != 0;
+      bool has_max = data.Has(ir::Word::HasMax);
       std::vector<Value> initial = PartsOfAll(from_.Operands(inst).subspan(has_max ? 1 : 0));
-      copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.flags);
+      copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.words);
       (*into_)[copy].attr = data.attr;
     } else {
       std::vector<Type> types;

@@ -294,7 +294,7 @@ class SimplifyRewriter final : public Rewriter {
   Inst NewControl(Inst inst, std::span<const Value> operands, std::span<const Type> types) {
     const InstData& data = from_[inst];
     Inst copy = into_->NewInst(data.op, operands, types, data.span);
-    (*into_)[copy].flags = data.flags;
+    (*into_)[copy].words = data.words;
     (*into_)[copy].attr = data.attr;
     return copy;
   }
@@ -386,7 +386,7 @@ class SimplifyRewriter final : public Rewriter {
       // The number of iterations before this one, times the step of the value.
       Value before = builder_.Make(Op::Sub, {index, lo});
       if (*into_->IntegerConstant(step) != 1) before = builder_.Make(Op::Div, {before, step});
-      if ((data.flags & ir::kFlagReversed) != 0) {
+      if (data.Has(ir::Word::Reversed)) {
         Value last = builder_.Make(Op::Sub, {TripCount(lo, hi, step), builder_.Int(into_->TypeOf(lo), 1)});
         before = builder_.Make(Op::Sub, {last, before});
       }
@@ -466,7 +466,7 @@ class SimplifyRewriter final : public Rewriter {
   void VisitWhile(Inst inst) {
     const InstData& data = from_[inst];
     Block test = data.regions[0], body = data.regions[1];
-    uint32_t fixed = (data.flags & ir::kFlagHasMax) != 0 ? 1 : 0;
+    uint32_t fixed = data.Has(ir::Word::HasMax) ? 1 : 0;
     Value condition = from_.Operand(from_.Terminator(test), 0);
     Inst yield = from_.Terminator(body);
     auto param_of = [&](uint32_t n) { return from_[test].params[n]; };

@@ -26,7 +26,7 @@ class UnrollRewriter final : public Rewriter {
   void Visit(Inst inst) override {
     const ir::InstData& data = from_[inst];
     // After the limit the result is thrown away: what is still visited is copied as it stands.
-    if (too_large_ || data.op != Op::For || (data.flags & ir::kFlagUnroll) == 0) return Copy(inst);
+    if (too_large_ || data.op != Op::For || !data.Has(ir::Word::Unroll)) return Copy(inst);
     std::optional<int64_t> lo = into_->IntegerConstant(Map(from_.Operand(inst, 0)));
     std::optional<int64_t> hi = into_->IntegerConstant(Map(from_.Operand(inst, 1)));
     std::optional<int64_t> step = into_->IntegerConstant(Map(from_.Operand(inst, 2)));
@@ -51,7 +51,7 @@ class UnrollRewriter final : public Rewriter {
     Type type = from_.TypeOf(from_[body].params[0]);
     for (uint64_t trip = 0; trip < trips; ++trip) {
       if (++iterations_ > limit_ || into_->InstCount() > limit_) return ReportGrowth(inst);
-      uint64_t number = (data.flags & ir::kFlagReversed) != 0 ? trips - 1 - trip : trip;
+      uint64_t number = data.Has(ir::Word::Reversed) ? trips - 1 - trip : trip;
       auto index = static_cast<int64_t>(static_cast<uint64_t>(*lo) + number * stride);
       SetMapped(from_[body].params[0], builder_.Int(type, index));
       for (size_t n = 0; n < carried.size(); ++n) SetMapped(from_[body].params[n + 1], carried[n]);
@@ -91,7 +91,7 @@ class UnrollRewriter final : public Rewriter {
 
 bool HasUnroll(const Function& function) {
   for (uint32_t n = 0; n < function.InstCount(); ++n) {
-    if (function[Inst(n)].op == Op::For && (function[Inst(n)].flags & ir::kFlagUnroll) != 0) return true;
+    if (function[Inst(n)].op == Op::For && function[Inst(n)].Has(ir::Word::Unroll)) return true;
   }
   return false;
 }

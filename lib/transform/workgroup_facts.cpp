@@ -77,12 +77,11 @@ bool WorkgroupFacts::AnyVaries(std::span<const Value> values) const {
 /// Without regions: from equal operands every invocation has one result, and nothing else happens.
 bool WorkgroupFacts::IsAlike(Inst inst) const {
   const InstData& data = function_[inst];
-  if (data.op == Op::Alloca) return (data.flags & ir::kFlagShared) != 0;
+  if (data.op == Op::Alloca) return data.Has(ir::Word::Shared);
   if (data.op != Op::Load) return ir::InfoOf(data.op).effect == ir::Effect::Pure;
   Value base = function_.Operand(inst, 0);
   Inst made = function_.DefiningInst(base);
-  bool is_own =
-      made.Valid() && function_[made].op == Op::Alloca && (function_[made].flags & ir::kFlagShared) == 0;
+  bool is_own = made.Valid() && function_[made].op == Op::Alloca && !function_[made].Has(ir::Word::Shared);
   if (is_own || guarded_.Has(inst)) return false;
   return writes_[piece_of_.Get(inst)].count(memory_.ClassOf(inst)) == 0;
 }
@@ -122,7 +121,7 @@ bool WorkgroupFacts::DecisionVaries(Inst control) const {
   std::span<const Value> operands = function_.Operands(control);
   if (data.op == Op::If) return Varies(operands[0]);
   if (data.op == Op::For) return AnyVaries(operands.first(3));
-  bool bound = (data.flags & ir::kFlagHasMax) != 0 && Varies(operands[0]);
+  bool bound = data.Has(ir::Word::HasMax) && Varies(operands[0]);
   return bound || AnyVaries(function_.Operands(function_.Terminator(data.regions[0])));
 }
 

@@ -213,7 +213,7 @@ class RaceSearch {
 
   void FollowFor(Inst inst, const Mask& mask) {
     auto bounds = BoundsOf(inst, mask);
-    if (!bounds || (function_[inst].flags & ir::kFlagReversed) != 0) return FollowAny(inst, mask);
+    if (!bounds || function_[inst].Has(ir::Word::Reversed)) return FollowAny(inst, mask);
     Block body = function_[inst].regions[0];
     std::span<const Value> params = function_[body].params;
     Move(function_.Operands(inst).subspan(3), params.subspan(1), mask);
@@ -257,7 +257,7 @@ class RaceSearch {
   void Note(Inst inst, const Mask& mask) {
     uint32_t memory_class = memory_.ClassOf(inst);
     Inst made = function_.DefiningInst(function_.Operand(inst, 0));
-    bool is_own = made.Valid() && (function_[made].flags & ir::kFlagShared) == 0;
+    bool is_own = made.Valid() && !function_[made].Has(ir::Word::Shared);
     if (is_own || !memory_.IsWrittenIn(memory_class, loop_)) return;
     Op op = function_[inst].op;
     Touches::Kind kind = ir::IsAtomic(op)             ? Touches::Kind::Atomic

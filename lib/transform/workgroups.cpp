@@ -31,7 +31,7 @@ using ir::Type;
 using ir::Value;
 
 bool IsWorkgroup(const InstData& data) {
-  return data.op == Op::Parallel && (data.flags & ir::kFlagWorkgroup) != 0;
+  return data.op == Op::Parallel && data.Has(ir::Word::Workgroup);
 }
 
 class Splitter final : public Rewriter {
@@ -331,7 +331,7 @@ class Splitter final : public Rewriter {
     Inst loop = builder_.For(builder_.I32(0), builder_.I32(static_cast<int32_t>(facts_->Size())),
                              builder_.I32(1), {});
     if (!IsInOrder(piece)) {
-      (*into_)[loop].flags |= ir::kFlagApart;
+      (*into_)[loop].words.Add(ir::Word::Apart);
       (*into_)[loop].attr = facts_->Size();
     }
     Block region = (*into_)[loop].regions[0];
@@ -437,7 +437,7 @@ class Splitter final : public Rewriter {
   void PlaceArray(Inst inst) {
     Value array = from_.Result(inst);
     Type type = from_.TypeOf(array);
-    bool is_shared = (from_[inst].flags & ir::kFlagShared) != 0;
+    bool is_shared = from_[inst].Has(ir::Word::Shared);
     if (!is_shared) own_arrays_.Insert(array);
     uint32_t rows = is_shared ? 1 : facts_->Size();
     SetMapped(array, NewArray(Type::Array(type.Element(), type.count * rows), from_[array].name));

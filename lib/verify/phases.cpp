@@ -8,7 +8,6 @@
 #include "diag/errors/verify.h"
 #include "ir/check.h"
 #include "ir/module.h"
-#include "ir/raise_words.h"
 #include "support/side_table.h"
 #include "verify/form.h"
 #include "verify/rules.h"
@@ -97,14 +96,13 @@ void CheckFunctionForm(Context& context, const Function& function, std::span<con
     if (form >= Form::Inlined && data.op == Op::Call && !StaysCalled(module, module.Find(data.symbol)))
       context.Error(diag::E0207, data.span,
                     "a call of " + context.Symbol(data.symbol) + " is left after inlining");
-    if (form >= Form::Unrolled && data.op == Op::For && (data.flags & ir::kFlagUnroll) != 0)
+    if (form >= Form::Unrolled && data.op == Op::For && data.Has(ir::Word::Unroll))
       context.Error(diag::E0207, data.span, "a loop that is marked 'unroll' is left");
     bool parallel = data.op == Op::Parallel || data.op == Op::ParallelOver;
     if (form >= Form::Flat && parallel && data.parent != function.Body())
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left in a branch or a loop");
-    bool of_workgroup = (data.op == Op::Parallel && (data.flags & ir::kFlagWorkgroup) != 0) ||
-                        (data.op == Op::Alloca && (data.flags & ir::kFlagShared) != 0) ||
-                        data.op == Op::Barrier;
+    bool of_workgroup = (data.op == Op::Parallel && data.Has(ir::Word::Workgroup)) ||
+                        (data.op == Op::Alloca && data.Has(ir::Word::Shared)) || data.op == Op::Barrier;
     if (form >= Form::Isolated && of_workgroup)
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " of a workgroup is left");
     if (form < Form::Scalars || data.op == Op::Call) continue;
@@ -124,12 +122,8 @@ void CheckFunctionForm(Context& context, const Function& function, std::span<con
 void CheckSteps(Context& context, const Function& function, std::span<const Inst> body) {
   for (Inst inst : body) {
     const InstData& data = function[inst];
-    if ((data.op != Op::For && data.op != Op::While) || (data.flags & ir::kFlagSteps) == 0) continue;
-    if (context.module.phase == Phase::Parsed) {
-      context.Error(diag::E0207, data.span,
-                    "a loop is marked 'steps', which the pass 'checkpoint' alone writes");
-      continue;
-    }
+    if ((data.op != Op::For && data.op != Op::While) || !data.Has(ir::Word::Steps)) continue;
+    if (context.module.phase == Phase::Parsed) continue;
     Inst around = function[data.parent].owner;
     if (!around.Valid() || analysis::StepsOf(function, around) != inst)
       context.Error(
@@ -146,27 +140,32 @@ void CheckNoRows(Context& context, const Function& function, std::span<const Ins
       context.Error(
           diag::E0207, data.span,
           ir::OpName(data.op) + " names what the plan of the adstacks has, and there is no plan yet");
-    if (data.op == Op::Alloca && (data.flags & ir::kFlagUnset) != 0)
-      context.Error(diag::E0207, data.span,
-                    "an array is marked 'unset', which the lowering of adstacks alone writes");
   }
 }
 
-/// What a printer of code reads is for the passes of raising to write.
-void CheckNoRaiseWords(Context& context, const Function& function, std::span<const Inst> body) {
+/// The part of the compiler that writes words which appear first in a phase.
+std::string_view WriterOf(Phase since) {
+  return since == Phase::Raised    ? "raising"
+         : since == Phase::Lowered ? "the lowering of adstacks"
+                                   : "differentiation";
+}
+
+/// Words stand on operations that may have them, and those of a later phase are not here yet.
+void CheckWords(Context& context, const Function& function, std::span<const Inst> body) {
   for (Inst inst : body) {
-    for (const ir::RaiseWord& word : ir::RaiseWordsOf(function[inst].op)) {
-      if ((function[inst].flags & word.flag) != 0)
+    for (const ir::WordInfo& word : ir::kWords) {
+      if (function[inst].Has(word.word) && word.since > context.module.phase)
         context.Error(diag::E0207, function[inst].span,
-                      ir::OpName(function[inst].op) + " is marked '" + std::string(word.word) +
-                          "', which only raising writes");
+                      ir::OpName(function[inst].op) + " is marked '" + std::string(word.spelling) +
+                          "', which " + std::string(WriterOf(word.since)) + " alone writes");
     }
+    if (context.module.phase >= Phase::Raised) continue;
     bool lanes = ir::ClassOf(function[inst].op) == ir::OpClass::Control && function[inst].op != Op::Call &&
                  function[inst].component != ir::kNoAttr;
     const char* word = function[inst].op == Op::For ? "turns" : "lanes";
     if (lanes)
       context.Error(diag::E0207, function[inst].span,
-                    ir::OpName(function[inst].op) + " is marked '" + word + "', which only raising writes");
+                    ir::OpName(function[inst].op) + " is marked '" + word + "', which raising alone writes");
   }
 }
 
@@ -184,7 +183,7 @@ void CheckPhase(Context& context, const Function& function, std::span<const Inst
   Phase phase = context.module.phase;
   CheckSteps(context, function, body);
   if (phase < Phase::Lowered) CheckNoRows(context, function, body);
-  if (phase < Phase::Raised) CheckNoRaiseWords(context, function, body);
+  CheckWords(context, function, body);
   if (phase == Phase::Parsed) return;
   CheckFunctionForm(context, function, body, Form::Isolated);
   if (!function.IsKernel()) return;

@@ -313,7 +313,7 @@ class StructureChecker {
       Inst owner = function_[block].owner;
       if (!owner.Valid() || owner.raw >= function_.InstCount()) break;
       const InstData& around = function_[owner];
-      bool unrolled = around.op == Op::For && (around.flags & ir::kFlagUnroll) != 0;
+      bool unrolled = around.op == Op::For && around.Has(ir::Word::Unroll);
       if (around.op != Op::If && around.op != Op::Scope && !unrolled) break;
       block = around.parent;
     }
@@ -326,14 +326,14 @@ class StructureChecker {
   /// A barrier waits for a workgroup, a shared array is one's. A function is called where there may be one.
   void CheckWorkgroupPlace(Inst inst, Block block) {
     const InstData& data = function_[inst];
-    bool is_shared = data.op == Op::Alloca && (data.flags & ir::kFlagShared) != 0;
+    bool is_shared = data.op == Op::Alloca && data.Has(ir::Word::Shared);
     bool in_function = data.op == Op::Barrier && !function_.IsKernel();
     if ((data.op == Op::Alloca && !is_shared) || in_function) return;
     for (; block != function_.Body(); block = function_[function_[block].owner].parent) {
       Inst owner = function_[block].owner;
       if (!owner.Valid() || owner.raw >= function_.InstCount()) return;
       const InstData& around = function_[owner];
-      if (around.op == Op::Parallel && (around.flags & ir::kFlagWorkgroup) != 0) return;
+      if (around.op == Op::Parallel && around.Has(ir::Word::Workgroup)) return;
       if (is_shared) break;
     }
     context_

@@ -65,7 +65,9 @@ def words_of_the_language(root):
         text = path.read_text(encoding="utf-8")
         words |= set(re.findall(r'(?:AcceptWord|IsWord|ExpectWord)\("([a-z_.]+)"\)', text))
         if path.name == "control.cpp":
-            words |= set(re.findall(r'text == "([a-z_]+)"', text))
+            words |= set(re.findall(r'(?:text == |\bparse\()"([a-z_]+)"', text))
+    for spelling in re.findall(r'^ADC_WORD\(\w+, "([^"]+)", (?!OnCheck)', (root / "lib/ir/words.def").read_text(encoding="utf-8"), re.M):
+        words |= set(spelling.split())
     table = (root / "lib/ir/ops.def").read_text(encoding="utf-8")
     operations = re.findall(r'^ADC_OP\(\w+, "([^"]+)"', table, re.M)
     assert len(operations) > 100 and "carry" in words and "unroll" in words, "the words are written in another way now"

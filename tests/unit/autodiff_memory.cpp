@@ -240,7 +240,7 @@ TEST_CASE("autodiff: sums into adjoints without atomics where indices are inject
       for (ir::Inst inst : f[block].insts) {
         if (f[inst].op == ir::Op::AddTo) {
           ++all;
-          if (f[inst].flags & ir::kFlagPlain) ++plain;
+          if (f[inst].Has(ir::Word::Plain)) ++plain;
         }
         for (ir::Block region : f[inst].regions)
           if (region.Valid()) walk(region);

@@ -112,7 +112,8 @@ void CheckLoop(const LoopCase<T>& c, uint32_t optimise) {
   ir::Value high = kernels.Param(kernel, type, "hi");
   ir::Builder b(kernels.module, kernel, kernel.Body());
   ir::Value initial[] = {b.I64(0), b.I64(17), b.I64(-1)};
-  ir::Inst loop = b.For(low, high, b.Int(type, c.step), initial, c.reversed ? ir::kFlagReversed : 0);
+  ir::Inst loop = b.For(low, high, b.Int(type, c.step), initial,
+                        c.reversed ? ir::Words{ir::Word::Reversed} : ir::Words());
   ir::Block body = kernel[loop].regions[0];
   b.SetBlock(body);
   std::vector<ir::Value> params = kernel[body].params;

@@ -271,7 +271,7 @@ TEST_CASE("damaged modules are reported, never followed", "[verify]") {
           break;
         }
         default:
-          data.flags = static_cast<uint8_t>(random());
+          data.words = {static_cast<ir::Word>(random() % std::size(ir::kWords))};
           break;
       }
     }

@@ -46,7 +46,7 @@ int Reports(const std::string& body, int64_t s) {
   int stretches = 0;
   analysis::ForEachInst(raised.Kernel(), [&](ir::Inst inst) {
     const ir::InstData& data = raised.Kernel()[inst];
-    stretches += data.op == ir::Op::If && (data.flags & ir::kFlagGuard) == 0;
+    stretches += data.op == ir::Op::If && !data.Has(ir::Word::Guard);
   });
   CHECK(stretches > 0);
 

@@ -8,8 +8,8 @@
 
 #include "ir/op.h"
 #include "ir/param_words.h"
-#include "ir/raise_words.h"
 #include "ir/type.h"
+#include "ir/words.h"
 #include "parse/keywords.h"
 
 using namespace adc;
@@ -52,8 +52,8 @@ Words Keywords() {
 Words Attributes() {
   Words words = Of(parse::kSignatureWords);
   for (const ir::ParamWord& word : ir::kParamWords) words.emplace_back(word.text);
-  for (uint32_t n = 0; n < ir::kOpCount; ++n) {
-    for (const ir::RaiseWord& word : ir::RaiseWordsOf(static_cast<ir::Op>(n))) words.emplace_back(word.word);
+  for (const ir::WordInfo& word : ir::kWords) {
+    if (ir::IsRaised(word)) words.emplace_back(word.spelling);
   }
   return Sorted(std::move(words));
 }

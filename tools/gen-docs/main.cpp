@@ -1,5 +1,6 @@
-// Writes what the documentation takes from the source: the table of operations in docs/ir.md and that of
-// passes in docs/architecture.md, between their markers; whole, docs/errors.md and the grammars in editors/.
+// Writes what the documentation takes from the source: the tables of operations and of words in docs/ir.md
+// and that of passes in docs/architecture.md, between their markers; whole, docs/errors.md and the grammars
+// in editors/.
 
 #include <CLI/CLI.hpp>
 #include <cstdio>
@@ -13,6 +14,7 @@
 #include "driver/pipeline.h"
 #include "grammars.h"
 #include "ir/op.h"
+#include "ir/words.h"
 
 using namespace adc;
 
@@ -24,6 +26,8 @@ struct Markers {
 };
 constexpr Markers kOperations = {"<!-- operations: generated from lib/ir/ops.def by scripts/gen-docs -->\n",
                                  "<!-- operations: end -->\n"};
+constexpr Markers kWords = {"<!-- words: generated from lib/ir/words.def by scripts/gen-docs -->\n",
+                            "<!-- words: end -->\n"};
 constexpr Markers kPasses = {"<!-- passes: generated from lib/driver/pipeline.cpp by scripts/gen-docs -->\n",
                              "<!-- passes: end -->\n"};
 
@@ -227,6 +231,32 @@ std::string Operations() {
   return out;
 }
 
+std::string Words() {
+  constexpr std::pair<ir::WordPlace, const char*> kPlaces[] = {
+      {ir::OnFor, "`for`"},
+      {ir::OnWhile, "`while`"},
+      {ir::OnParallel, "`parallel`"},
+      {ir::OnIf, "`if`"},
+      {ir::OnAlloca, "`alloca`"},
+      {ir::OnAccess, "accesses"},
+      {ir::OnScalar, "scalar operations"},
+      {ir::OnSum, "`add`, `sub`"},
+      {ir::OnProduct, "`mul`"},
+      {ir::OnAngle, "`sin`, `cos`"},
+      {ir::OnStack, "`stack.push`, `stack.pop`, `stack.top`"},
+      {ir::OnCheck, "`assert`, `status.raise`"}};
+  std::string out = "| word | on | since | meaning |\n|---|---|---|---|\n";
+  for (const ir::WordInfo& word : ir::kWords) {
+    std::string places;
+    for (const auto& [place, text] : kPlaces) {
+      if ((word.places & place) != 0) places += (places.empty() ? "" : ", ") + std::string(text);
+    }
+    out += "| `" + std::string(word.spelling) + "` | " + places + " | " +
+           std::string(driver::PhaseName(word.since)) + " | " + Cell(word.meaning) + " |\n";
+  }
+  return out;
+}
+
 const char* StageText(driver::Stage stage) {
   switch (stage) {
     case driver::Stage::Read:
@@ -344,6 +374,7 @@ int main(int argc, char** argv) {
     return app.exit(error) == 0 ? 0 : 2;
   }
   bool good = UpdatePart(folder + "/ir.md", kOperations, Operations(), check) &&
+              UpdatePart(folder + "/ir.md", kWords, Words(), check) &&
               UpdatePart(folder + "/architecture.md", kPasses, Passes(), check);
   std::string editors = folder + "/../editors";
   good = UpdateWhole(folder + "/errors.md", Errors(), check) &&

@@ -126,7 +126,7 @@ class Checker {
   void WarnOfSum(ir::Inst inst) {
     const ir::InstData& data = kernel_[inst];
     bool sums = data.op == Op::AtomicAdd || data.op == Op::AtomicSub ||
-                (data.op == Op::AddTo && (data.flags & ir::kFlagPlain) == 0);
+                (data.op == Op::AddTo && !data.Has(ir::Word::Plain));
     if (!sums || warned_of_sum_ || SumsFirst(inst)) return;
     ir::Value buffer = kernel_.Operand(inst, 0);
     ir::Type base = kernel_.TypeOf(buffer);

@@ -64,13 +64,13 @@ PrivateSums SumsOf(const ir::Function& kernel, Inst parallel) {
   analysis::ForEachInst(kernel, kernel[parallel].regions[0], [&](Inst inst) {
     const ir::InstData& data = kernel[inst];
     if (!ir::IsAccess(data.op)) return;
-    if ((data.flags & ir::kFlagGathered) != 0) {
+    if (data.Has(ir::Word::Gathered)) {
       std::pair<uint32_t, uint32_t> of{kernel.Operand(inst, 0).raw, data.attr};
       auto [table, fresh] = tables.try_emplace(of, static_cast<uint32_t>(sums.gathered.size()));
       if (fresh) sums.gathered.push_back(inst);
       sums.gathered_of[inst] = table->second;
     }
-    if ((data.flags & ir::kFlagPrivate) == 0) return;
+    if (!data.Has(ir::Word::Private)) return;
     std::vector<uint32_t> key{data.attr, data.component};
     for (ir::Value v : kernel.Operands(inst).first(1u + data.index_count)) key.push_back(v.raw);
     auto [cell, fresh] = cells.try_emplace(key, static_cast<uint32_t>(sums.sums.size()));
@@ -86,7 +86,7 @@ PrivateSums SumsOf(const ir::Function& kernel, Inst parallel) {
       // An update that adds nothing may be made in vain where the cell exists for sure.
       sum.touches = data.index_count != 0 || sum.reduction != Reduction::Add;
     }
-    if ((data.flags & ir::kFlagAlways) != 0) sums.sums[cell->second].touches = false;
+    if (data.Has(ir::Word::Always)) sums.sums[cell->second].touches = false;
   });
   return sums;
 }

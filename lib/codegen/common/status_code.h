@@ -21,9 +21,9 @@ enum class StatusCode : uint32_t {
 
 /// What a `status.raise` reports.
 inline StatusCode CodeOf(const ir::InstData& raise) {
-  if ((raise.flags & ir::kFlagAccess) != 0) return StatusCode::IndexOutOfBounds;
-  if ((raise.flags & ir::kFlagAssertion) != 0) return StatusCode::Assertion;
-  if ((raise.flags & ir::kFlagPromise) != 0) return StatusCode::WritePromise;
+  if (raise.Has(ir::Word::Access)) return StatusCode::IndexOutOfBounds;
+  if (raise.Has(ir::Word::Assertion)) return StatusCode::Assertion;
+  if (raise.Has(ir::Word::Promise)) return StatusCode::WritePromise;
   return StatusCode::AdstackOverflow;
 }
 

@@ -12,13 +12,13 @@ enum class TeamWork : uint8_t { Each, Turns, Arrays, Writes };
 
 TeamWork WorkOf(const ir::Function& kernel, Inst inst) {
   const ir::InstData& data = kernel[inst];
-  if (data.op == Op::For && (data.flags & ir::kFlagApart) != 0) return TeamWork::Turns;
-  if (data.op == Op::Alloca && (data.flags & ir::kFlagCommon) != 0) return TeamWork::Arrays;
+  if (data.op == Op::For && data.Has(ir::Word::Apart)) return TeamWork::Turns;
+  if (data.op == Op::Alloca && data.Has(ir::Word::Common)) return TeamWork::Arrays;
   if (data.op == Op::RowStore) return TeamWork::Writes;
   if (!ir::IsAccess(data.op) || data.op == Op::Load) return TeamWork::Each;
   Inst array = kernel.DefiningInst(kernel.Operand(inst, 0));
   bool is_local = array.Valid() && kernel[array].op == Op::Alloca;
-  bool is_shared = !is_local || (kernel[array].flags & ir::kFlagCommon) != 0;
+  bool is_shared = !is_local || kernel[array].Has(ir::Word::Common);
   return is_shared ? TeamWork::Writes : TeamWork::Each;
 }
 

@@ -21,11 +21,11 @@ namespace adc::codegen {
 
 /// Whether the threads of a block run the iterations of a parallel loop together, in every launch.
 inline bool IsInTeams(const ir::InstData& parallel) {
-  return (parallel.flags & ir::kFlagTeam) != 0 && parallel.component != ir::kNoAttr;
+  return parallel.Has(ir::Word::Team) && parallel.component != ir::kNoAttr;
 }
 /// Whether they do in some launches, so that the code has two forms (raise/spread.h).
 inline bool MayBeInTeams(const ir::InstData& parallel) {
-  return (parallel.flags & ir::kFlagTeam) != 0 && parallel.component == ir::kNoAttr;
+  return parallel.Has(ir::Word::Team) && parallel.component == ir::kNoAttr;
 }
 
 /// The loops that are apart and stand in no other one, of a task that may be in teams; none of another task.

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/raise_words.h"
+#include "ir/words.h"
 
 namespace adc::codegen {
 
@@ -28,7 +28,7 @@ void MarkSlice(const ir::Function& kernel, ir::Value v, ir::Block body, IndexSet
 }  // namespace
 
 bool IsOfTurn(const ir::Function& kernel, ir::Inst inst) {
-  return ir::IsAccess(kernel[inst].op) && (kernel[inst].flags & ir::kFlagOfTurn) != 0;
+  return ir::IsAccess(kernel[inst].op) && kernel[inst].Has(ir::Word::OfTurn);
 }
 
 TurnCells TurnCellsOf(const ir::Function& kernel, ir::Inst loop) {

@@ -6,7 +6,7 @@
 #include "analysis/walk.h"
 #include "codegen/common/team_steps.h"
 #include "codegen/common/turn_cells.h"
-#include "ir/raise_words.h"
+#include "ir/words.h"
 
 namespace adc::codegen {
 namespace {
@@ -28,7 +28,7 @@ class WaveTeams {
   bool FitsAround(Inst inst) {
     if (kernel_.RegionCount(inst) == 0) return true;
     bool is_alike = kernel_[inst].op == Op::For && HasAlikeBounds(inst);
-    if (is_alike && (kernel_[inst].flags & ir::kFlagApart) != 0) return FitsApart(inst);
+    if (is_alike && kernel_[inst].Has(ir::Word::Apart)) return FitsApart(inst);
     if (is_alike) return Fits(kernel_[inst].regions[0]);
     bool is_private = true;
     for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region) {
@@ -43,7 +43,7 @@ class WaveTeams {
     meets_ |= !cells.sums.empty();
     bool fits = AreAlike(cells.roots);
     analysis::ForEachInst(kernel_, kernel_[loop].regions[0], [&](Inst inside) {
-      bool is_gathered = (kernel_[inside].flags & ir::kFlagGathered) != 0;
+      bool is_gathered = kernel_[inside].Has(ir::Word::Gathered);
       fits &= kernel_[inside].op == Op::Load ? IsPrivateOrAlike(inside)
                                              : is_gathered || IsEachThreadsOwn(kernel_, inside);
     });

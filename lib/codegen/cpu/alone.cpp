@@ -22,7 +22,7 @@ constexpr uint64_t kWaking = uint64_t{1} << 15;
 
 uint64_t UpdateCost(const ir::Function& kernel, ir::Inst inst, bool is_in_loop) {
   if (!UpdatesTogether(kernel, inst)) return 0;
-  if ((kernel[inst].flags & ir::kFlagGathered) == 0) return kAtomic;
+  if (!kernel[inst].Has(ir::Word::Gathered)) return kAtomic;
   return is_in_loop ? kSwept : kGathered;
 }
 
@@ -54,10 +54,10 @@ void Add(const ir::Function& kernel, ir::Block block, uint64_t times, uint64_t r
 
 bool UpdatesTogether(const ir::Function& kernel, ir::Inst inst) {
   const ir::InstData& data = kernel[inst];
-  bool is_sum = data.op == ir::Op::AddTo && (data.flags & ir::kFlagPlain) == 0;
+  bool is_sum = data.op == ir::Op::AddTo && !data.Has(ir::Word::Plain);
   if (!is_sum && !ir::IsAtomic(data.op)) return false;
   bool is_memory = kernel[kernel.Operand(inst, 0)].kind == ir::ValueKind::BlockParam;
-  return is_memory && (data.flags & ir::kFlagPrivate) == 0;
+  return is_memory && !data.Has(ir::Word::Private);
 }
 
 WorkOfOne WorkOf(const ir::Function& kernel, ir::Inst parallel) {

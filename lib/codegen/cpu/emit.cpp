@@ -69,7 +69,7 @@ class TaskEmitter {
   /// `alone`: the form for one worker, null where the task has none.
   void EmitParallel(const analysis::Task& task, llvm::Function* alone, const SumCopies& copies) {
     std::vector<Axis> axes = EmitBounds(task);
-    if ((kernel_[task.parallel].flags & ir::kFlagRecheck) != 0) EmitGuard(axes);
+    if (kernel_[task.parallel].Has(ir::Word::Recheck)) EmitGuard(axes);
     if (alone != nullptr) {
       EmitAlone(axes, alone);
       std::vector<uint64_t> reach = ReachOf(kernel_, task.parallel);
@@ -228,7 +228,7 @@ class TaskEmitter {
 
   /// Runs cells [start, stop) of one axis, at least one of them; `first` is the flat iteration of cell 0.
   void EmitRow(ir::Inst loop, const Axis& axis, Value* start, Value* stop, Value* first) {
-    if ((kernel_[loop].flags & ir::kFlagLanesBody) != 0) return EmitLaneRow(loop, axis, start, stop, first);
+    if (kernel_[loop].Has(ir::Word::LanesBody)) return EmitLaneRow(loop, axis, start, stop, first);
     llvm::BasicBlock* iterate = NewBlock("iterate");
     llvm::BasicBlock* exit = NewBlock("iterate_end");
     LaneLoops in_lanes = LaneLoopsOf(kernel_, loop);
@@ -368,7 +368,7 @@ bool HasLaneBody(const ir::Module& module, const ir::Function& kernel) {
     if (!function->IsKernel() || ir::FamilyOf(module, *function) != ir::FamilyOf(module, kernel)) continue;
     for (ir::Inst inst : (*function)[function->Body()].insts) {
       const ir::InstData& data = (*function)[inst];
-      if (analysis::IsParallel(data.op) && (data.flags & ir::kFlagLanesBody) != 0) return true;
+      if (analysis::IsParallel(data.op) && data.Has(ir::Word::LanesBody)) return true;
     }
   }
   return false;

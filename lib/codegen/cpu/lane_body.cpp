@@ -1,7 +1,7 @@
 #include "codegen/cpu/lane_body.h"
 
-#include "ir/raise_words.h"
 #include "ir/reduction.h"
+#include "ir/words.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -67,7 +67,7 @@ Value* LaneBody::EmitOperation(ir::Inst inst, llvm::ArrayRef<Value*> operands) {
 /// A product in lanes that the one sum which reads it may take in.
 bool LaneBody::IsProduct(ir::Value value) const {
   ir::Inst made = function_.DefiningInst(value);
-  return made.Valid() && function_[made].op == Op::Mul && (function_[made].flags & ir::kFlagFuses) != 0 &&
+  return made.Valid() && function_[made].op == Op::Mul && function_[made].Has(ir::Word::Fuses) &&
          !IsShared(value);
 }
 
@@ -136,7 +136,7 @@ void LaneBody::EmitOther(ir::Inst inst, uint32_t position) {
 /// Sums into one cell, added up in the order of the lanes' halves: a fixed one.
 bool LaneBody::EmitReduced(ir::Inst inst, uint32_t position) {
   const ir::InstData& data = function_[inst];
-  if ((data.flags & ir::kFlagPrivate) == 0) return false;
+  if (!data.Has(ir::Word::Private)) return false;
   ir::Value value = function_.AccessValues(inst)[0];
   Scalar scalar = function_.TypeOf(value).scalar;
   bool is_sum = data.op == Op::AddTo || data.op == Op::AtomicAdd || data.op == Op::AtomicSub;

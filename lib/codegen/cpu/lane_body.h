@@ -19,7 +19,7 @@
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/own_math.h"
-#include "ir/raise_words.h"
+#include "ir/words.h"
 
 namespace adc::codegen {
 
@@ -67,7 +67,7 @@ class LaneBody final : public LaneFlow {
   Value* EmitFused(ir::Inst inst, llvm::ArrayRef<Value*> operands);
   bool IsProduct(ir::Value value) const;
   void EmitOther(ir::Inst inst, uint32_t position) override;
-  bool Decides(ir::Inst inst) const override { return (function_[inst].flags & ir::kFlagAsWritten) != 0; }
+  bool Decides(ir::Inst inst) const override { return function_[inst].Has(ir::Word::AsWritten); }
   void SetPlace(ir::Inst inst) override;
   void NotePure(ir::Inst inst) override;
 

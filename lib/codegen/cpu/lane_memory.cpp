@@ -206,7 +206,7 @@ void LaneBody::EmitAccess(ir::Inst inst, uint32_t position) {
   bool is_local = !base.type.IsBuffer() && !base.type.IsLayout() && base.kind != ir::ValueKind::Global;
   if (data.op == Op::Load) return Bind(function_.Result(inst), Load(inst, PlaceOf(inst)));
   if (data.op == Op::Store) return Store(inst, PlaceOf(inst), Get(function_.AccessValues(inst)[0]));
-  bool plain = is_local || (data.op == Op::AddTo && (data.flags & ir::kFlagPlain) != 0);
+  bool plain = is_local || (data.op == Op::AddTo && data.Has(ir::Word::Plain));
   if (!plain) {
     if (!EmitReduced(inst, position)) EmitLaneByLane(inst, position);
     return;

@@ -14,11 +14,10 @@ LaneLoops LaneLoopsOf(const ir::Function& kernel, ir::Inst parallel) {
   LaneLoops loops;
   if (kernel[parallel].component == ir::kNoAttr) return loops;
   loops.lanes = kernel[parallel].component;
-  loops.ends_in_lanes = (kernel[parallel].flags & ir::kFlagLanesEnd) != 0;
+  loops.ends_in_lanes = kernel[parallel].Has(ir::Word::LanesEnd);
   const std::vector<ir::Inst>& insts = kernel[kernel[parallel].regions[0]].insts;
   for (uint32_t place = 0; place < insts.size(); ++place) {
-    bool in_lanes =
-        kernel[insts[place]].op == Op::While && (kernel[insts[place]].flags & ir::kFlagLanes) != 0;
+    bool in_lanes = kernel[insts[place]].op == Op::While && kernel[insts[place]].Has(ir::Word::Lanes);
     if (in_lanes) loops.places.push_back(place);
   }
   return loops;
@@ -243,7 +242,7 @@ void LaneEmitter::EmitWhile(ir::Inst inst) {
   llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
   builder_.clearFastMathFlags();
   const ir::InstData& data = kernel_[inst];
-  bool bounded = (data.flags & ir::kFlagHasMax) != 0;
+  bool bounded = data.Has(ir::Word::HasMax);
   ir::Block test = data.regions[0], inside = data.regions[1];
   Value* limit = bounded ? Index(kernel_.Operand(inst, 0)) : nullptr;
   llvm::SmallVector<Value*> initial;

@@ -75,7 +75,7 @@ class Uses {
     Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
     use.is_mixed = use.is_mixed || scalar == Scalar::I1 || scalar == Scalar::F16;
     use.is_summed = true;
-    sweeps_ = sweeps_ || (is_in_loop && (data.flags & ir::kFlagGathered) != 0);
+    sweeps_ = sweeps_ || (is_in_loop && data.Has(ir::Word::Gathered));
     if (!first_.Valid()) first_ = inst;
     if (data.result_count != 0) old_values_.push_back(kernel_.Result(inst));
   }

@@ -4,7 +4,7 @@
 
 #include "codegen/llvm/gather_tables.h"
 #include "codegen/llvm/lane_sums.h"
-#include "ir/raise_words.h"
+#include "ir/words.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -104,7 +104,7 @@ void BodyEmitter::EmitPaired(ir::Inst inst) {
 
 void BodyEmitter::EmitPure(ir::Inst inst) {
   llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
-  if ((kernel_[inst].flags & ir::kFlagAsWritten) != 0) builder_.clearFastMathFlags();
+  if (kernel_[inst].Has(ir::Word::AsWritten)) builder_.clearFastMathFlags();
   values_.EmitPure(inst);
 }
 
@@ -118,7 +118,7 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
     case OpClass::Compare:
     case OpClass::Bits:
     case OpClass::Convert:
-      return (data.flags & ir::kFlagPaired) != 0 ? EmitPaired(inst) : EmitPure(inst);
+      return data.Has(ir::Word::Paired) ? EmitPaired(inst) : EmitPure(inst);
     case OpClass::Vector:
       // Of a parameter; others are scalars by now.
       if (data.op != Op::VecGet && data.op != Op::MatGet) break;
@@ -200,7 +200,7 @@ void BodyEmitter::EmitLoop(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   ir::Block body = data.regions[0];
   const std::vector<ir::Value>& params = kernel_[body].params;
-  bool reversed = (data.flags & ir::kFlagReversed) != 0;
+  bool reversed = data.Has(ir::Word::Reversed);
   ir::Value low_value = kernel_.Operand(inst, 0), high_value = kernel_.Operand(inst, 1);
   Value* low = values_.Index(low_value);
   Value* high = values_.Index(high_value);
@@ -261,7 +261,7 @@ void BodyEmitter::EmitLoop(ir::Inst inst) {
 
 void BodyEmitter::EmitWhile(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
-  bool bounded = (data.flags & ir::kFlagHasMax) != 0;
+  bool bounded = data.Has(ir::Word::HasMax);
   ir::Block test = data.regions[0], body = data.regions[1];
   Value* limit = bounded ? values_.Index(kernel_.Operand(inst, 0)) : nullptr;
   llvm::SmallVector<Value*> initial;
@@ -322,7 +322,7 @@ void BodyEmitter::EmitBranch(ir::Inst inst) {
   llvm::SmallVector<Arm, 2> arms;
   for (uint32_t side = 0; side < (has_else ? 2u : 1u); ++side) {
     builder_.SetInsertPoint(side == 0 ? then_block : else_block);
-    bool tells = (data.flags & (side == 0 ? ir::kFlagThenCounters : ir::kFlagElseCounters)) != 0;
+    bool tells = data.Has(side == 0 ? ir::Word::ThenCounters : ir::Word::ElseCounters);
     if (tells && tell_counters_) tell_counters_();
     EmitBlock(data.regions[side]);
     llvm::SmallVector<Value*> values =

@@ -56,7 +56,7 @@ void BodyEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
 
 void BodyEmitter::EmitCommonArray(ir::Inst array) {
   Value* memory = memory_.EmitCommonArray(array, Shared(memory_.BytesOf(array)));
-  if ((kernel_[array].flags & ir::kFlagUnset) != 0) return;
+  if (kernel_[array].Has(ir::Word::Unset)) return;
   EmitTurns(builder_.getInt64(0), builder_.getInt64(memory_.LengthOf(array)), {}, [&](Value* turn, auto&) {
     memory_.ClearElement(array, memory, turn);
     return llvm::SmallVector<Value*>();

@@ -181,7 +181,7 @@ llvm::SmallVector<Value*> BodyEmitter::EmitCopies(const TurnRange& turns, Value*
 void BodyEmitter::EmitTurn(const TurnRange& turns, Value* number, llvm::SmallVector<Value*>& carried) {
   ir::Block body = kernel_[turns.loop].regions[0];
   const std::vector<ir::Value>& params = kernel_[body].params;
-  bool reversed = (kernel_[turns.loop].flags & ir::kFlagReversed) != 0;
+  bool reversed = kernel_[turns.loop].Has(ir::Word::Reversed);
   if (reversed) number = builder_.CreateSub(builder_.CreateSub(turns.count, builder_.getInt64(1)), number);
   number = builder_.CreateMul(number, values_.Index(kernel_.Operand(turns.loop, 2)));
   values_.BindCounter(params[0], builder_.CreateAdd(turns.low, number, "", false, true));

@@ -68,7 +68,7 @@ class LoopEmitter {
     bool together = !sums.sums.empty();
     if (together) first = hooks_.FirstOfBlock();
     // Bounds that have grown from no iteration at all are seen by who comes in first.
-    bool guarded = (kernel_[task.parallel].flags & ir::kFlagRecheck) != 0;
+    bool guarded = kernel_[task.parallel].Has(ir::Word::Recheck);
     Value* least = builder_.getInt64(1);
     Value* looking = guarded ? builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umax, limit, least) : limit;
     builder_.CreateCondBr(builder_.CreateICmpULT(first, looking), some, done);
@@ -167,9 +167,8 @@ class LoopEmitter {
   }
 
   void EmitIterations(ir::Inst loop, const std::vector<Axis>& axes, llvm::BasicBlock* exit) {
-    uint8_t flags = kernel_[loop].flags;
-    bool flat = (flags & ir::kFlagFlat) != 0;
-    if ((flags & ir::kFlagFours) != 0 && (flat || axes.size() <= 1)) {
+    bool flat = kernel_[loop].Has(ir::Word::Flat);
+    if (kernel_[loop].Has(ir::Word::Fours) && (flat || axes.size() <= 1)) {
       EmitInFours(loop, axes, flat, exit);
       return;
     }
@@ -344,7 +343,7 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
         // Of a sparse loop most threads only look whether there is work for them. Of three forms of the code
         // each would get the registers of the largest.
         constexpr uint32_t kSparse = 512, kThreeForms = 1024;
-        if ((kernel[task.parallel].flags & ir::kFlagSparse) != 0)
+        if (kernel[task.parallel].Has(ir::Word::Sparse))
           dialect.RaiseOccupancy(*hooks.Entry(), entry.block_size, kSparse);
         if (entry.team_lanes != 0) dialect.RaiseOccupancy(*hooks.Entry(), entry.block_size, kThreeForms);
         emitter.EmitParallel(task);

@@ -286,7 +286,7 @@ void LaneFlow::EmitFor(ir::Inst inst) {
 void LaneFlow::EmitSharedFor(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
   ir::Block body = data.regions[0];
-  bool reversed = (data.flags & ir::kFlagReversed) != 0;
+  bool reversed = data.Has(ir::Word::Reversed);
   Value* low = SharedIndex(function_.Operand(inst, 0));
   Value* high = SharedIndex(function_.Operand(inst, 1));
   Value* last = LastOf(inst, low, high);
@@ -327,7 +327,7 @@ void LaneFlow::EmitSharedFor(ir::Inst inst) {
 void LaneFlow::EmitSteppedFor(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
   ir::Block body = data.regions[0];
-  bool reversed = (data.flags & ir::kFlagReversed) != 0;
+  bool reversed = data.Has(ir::Word::Reversed);
   Value* low = SharedIndex(function_.Operand(inst, 0));
   Value* high = builder_.CreateSelect(mask_, Index(function_.Operand(inst, 1)), Splat(low));
   Value* top = Reduce(high, true);
@@ -370,7 +370,7 @@ void LaneFlow::EmitSteppedFor(ir::Inst inst) {
 void LaneFlow::EmitCountedFor(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
   ir::Block body = data.regions[0];
-  bool reversed = (data.flags & ir::kFlagReversed) != 0;
+  bool reversed = data.Has(ir::Word::Reversed);
   Value* low = Index(function_.Operand(inst, 0));
   Value* high = Index(function_.Operand(inst, 1));
   Value* last = LastOf(inst, low, high);
@@ -412,7 +412,7 @@ void LaneFlow::EmitCountedFor(ir::Inst inst) {
 
 void LaneFlow::EmitWhile(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
-  bool bounded = (data.flags & ir::kFlagHasMax) != 0;
+  bool bounded = data.Has(ir::Word::HasMax);
   ir::Block test = data.regions[0], body = data.regions[1];
   Value* limit = bounded ? Index(function_.Operand(inst, 0)) : nullptr;
   Value* outer = mask_;

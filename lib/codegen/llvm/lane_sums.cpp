@@ -79,7 +79,7 @@ Value* LaneSums::ShareBranch(ir::Inst branch, Value* condition) {
   const ir::InstData& data = kernel_[branch];
   ir::Block inside = data.regions[0];
   bool has_else = kernel_[data.regions[1]].insts.size() > 1 || data.result_count != 0;
-  if (has_else || (data.flags & ir::kFlagThenCounters) != 0) return nullptr;
+  if (has_else || data.Has(ir::Word::ThenCounters)) return nullptr;
   std::vector<ir::Value> roots;
   bool has_sums = false;
   for (ir::Inst inst : kernel_[inside].insts) {

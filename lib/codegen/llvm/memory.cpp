@@ -3,8 +3,8 @@
 #include "codegen/llvm/meeting_sums.h"
 #include "ir/layout.h"
 #include "ir/module.h"
-#include "ir/raise_words.h"
 #include "ir/reduction.h"
+#include "ir/words.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"
 
@@ -46,11 +46,11 @@ Kind InstructionOf(Op update, Scalar scalar) {
 void MemoryEmitter::EmitAlloca(ir::Inst inst) {
   ir::Value result = kernel_.Result(inst);
   ir::Type type = kernel_.TypeOf(result);
-  bool own = (kernel_[inst].flags & ir::kFlagOwn) != 0;
+  bool own = kernel_[inst].Has(ir::Word::Own);
   uint64_t length = own ? 1 : uint64_t{type.count} * type.Components();
   llvm::AllocaInst* memory =
       hooks_.Local(llvm::ArrayType::get(scalars_.MemoryType(type.scalar), length), "local");
-  if ((kernel_[inst].flags & ir::kFlagUnset) == 0)
+  if (!kernel_[inst].Has(ir::Word::Unset))
     builder_.CreateMemSet(memory, builder_.getInt8(0), length * ir::ByteSize(type.scalar),
                           memory->getAlign());
   arrays_.Set(result) = memory;
@@ -121,7 +121,7 @@ Value* MemoryEmitter::ElementOf(ir::Inst inst) {
   uint32_t param = kernel_[kernel_.Operand(inst, 0)].number;
   std::span<const ir::Value> indices = kernel_.Indices(inst);
   size_t flat = indices.size();  // the indices from here on are the flat iteration
-  if ((kernel_[inst].flags & ir::kFlagFlat) != 0) flat -= kernel_[kernel_[loop_].regions[0]].params.size();
+  if (kernel_[inst].Has(ir::Word::Flat)) flat -= kernel_[kernel_[loop_].regions[0]].params.size();
   Value* position = nullptr;
   for (uint32_t axis = 0; axis < indices.size(); ++axis) {
     if (position != nullptr) position = builder_.CreateNSWMul(position, hooks_.Extent(param, axis));
@@ -154,9 +154,9 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
     return cell;
   }
   ir::Inst made = cell.kind == BaseKind::Local ? kernel_.DefiningInst(base) : ir::Inst();
-  uint8_t of_team = made.Valid() ? kernel_[made].flags : uint8_t{0};
-  cell.common = (of_team & ir::kFlagCommon) != 0;
-  Value* position = (of_team & ir::kFlagOwn) != 0 ? builder_.getInt64(0) : ElementOf(inst);
+  ir::Words of_team = made.Valid() ? kernel_[made].words : ir::Words();
+  cell.common = of_team.Has(ir::Word::Common);
+  Value* position = of_team.Has(ir::Word::Own) ? builder_.getInt64(0) : ElementOf(inst);
   if (element.Components() > 1) {
     position = builder_.CreateNSWMul(position, builder_.getInt64(element.Components()));
     position = builder_.CreateNSWAdd(position, builder_.getInt64(component));
@@ -183,7 +183,7 @@ Value* MemoryEmitter::Access(ir::Inst inst) {
   }
   Op op = data.op == Op::AddTo ? Op::AtomicAdd : data.op;
   if (cell.common && data.op == Op::AddTo) return AtomicUpdate(inst, cell, op, operands);
-  bool own = cell.kind == BaseKind::Local || (data.op == Op::AddTo && (data.flags & ir::kFlagPlain) != 0);
+  bool own = cell.kind == BaseKind::Local || (data.op == Op::AddTo && data.Has(ir::Word::Plain));
   if (!own && !alone_) return AtomicUpdate(inst, cell, op, operands);
   return PlainUpdate(inst, cell, op, operands, own && in_loop_);
 }
@@ -257,7 +257,7 @@ AtomicCell MemoryEmitter::Atomic(const Cell& cell) const {
 MarkAccess MemoryEmitter::MarkOf(ir::Inst inst) const {
   return [this, inst](llvm::Instruction* access) {
     aliases_.Mark(access, inst, in_loop_);
-    if ((kernel_[inst].flags & ir::kFlagMayMeet) != 0 && hooks_.Wave() != nullptr) MarkMayMeet(access);
+    if (kernel_[inst].Has(ir::Word::MayMeet) && hooks_.Wave() != nullptr) MarkMayMeet(access);
   };
 }
 

@@ -1,7 +1,7 @@
 #include "codegen/llvm/values.h"
 
 #include "ir/module.h"
-#include "ir/raise_words.h"
+#include "ir/words.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -56,7 +56,7 @@ void ValueTable::EmitPure(ir::Inst inst) {
   llvm::SmallVector<Value*, 4> operands;
   for (ir::Value v : kernel_.Operands(inst)) operands.push_back(Get(v));
   ir::Value typed = kernel_.Operand(inst, data.op == Op::Select ? 1 : 0);
-  bool no_wrap = (data.flags & ir::kFlagNoWrap) != 0;
+  bool no_wrap = data.Has(ir::Word::NoWrap);
   if (no_wrap) {
     ir::Value a = kernel_.Operand(inst, 0), b = kernel_.Operand(inst, 1);
     if (wide_.Get(a) != nullptr || wide_.Get(b) != nullptr)

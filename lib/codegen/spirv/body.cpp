@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "ir/raise_words.h"
+#include "ir/words.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {
@@ -84,7 +84,7 @@ void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
 
 bool BodyEmitter::IsTakenIn(ir::Inst product) const {
   return scalars_.mode() == FloatMode::Contract && product.Valid() && function_[product].op == Op::Mul &&
-         (function_[product].flags & ir::kFlagFuses) != 0;
+         function_[product].Has(ir::Word::Fuses);
 }
 
 bool BodyEmitter::EmitContracted(ir::Inst inst) {
@@ -113,7 +113,7 @@ void BodyEmitter::EmitPure(ir::Inst inst) {
   bool of_word = narrow_ && narrow_->IsOfIndex(inst);
   ir::Scalar scalar = of_word ? ir::Scalar::U32 : function_.TypeOf(typed).scalar;
   FloatMode mode = scalars_.mode();
-  if ((function_[inst].flags & ir::kFlagAsWritten) != 0) scalars_.SetMode(FloatMode::Strict);
+  if (function_[inst].Has(ir::Word::AsWritten)) scalars_.SetMode(FloatMode::Strict);
   values_.Bind(result, scalars_.Emit(function_[inst].op, scalar, function_.TypeOf(result).scalar, operands));
   scalars_.SetMode(mode);
 }
@@ -263,7 +263,7 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
   ir::Block body = data.regions[0];
   const std::vector<ir::Value>& params = function_[body].params;
-  bool reversed = (data.flags & ir::kFlagReversed) != 0;
+  bool reversed = data.Has(ir::Word::Reversed);
   bool narrow = narrow_ && narrow_->Has(inst);
   uint32_t width = narrow ? 32 : ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar);
   Id low = BoundOf(function_.Operand(inst, 0), width), high = BoundOf(function_.Operand(inst, 1), width);
@@ -304,7 +304,7 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
 /// bound the loop ends before its test, which may read what only exists for fewer iterations.
 void BodyEmitter::EmitWhile(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
-  bool bounded = (data.flags & ir::kFlagHasMax) != 0;
+  bool bounded = data.Has(ir::Word::HasMax);
   ir::Block test = data.regions[0], body = data.regions[1];
   const std::vector<ir::Value>& params = function_[test].params;
   uint32_t first = bounded ? 1 : 0;

@@ -48,7 +48,7 @@ void BodyEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
 
 void BodyEmitter::EmitCommonArray(ir::Inst array) {
   uint32_t length = kernel_->memory.EmitCommonArray(array);
-  if ((function_[array].flags & ir::kFlagUnset) != 0) return;
+  if (function_[array].Has(ir::Word::Unset)) return;
   EmitTurns(f_.Int(32, 0), f_.Int(32, length), 32, [&](Id turn) {
     kernel_->memory.ClearCommon(array, turn);
     return std::vector<Id>();

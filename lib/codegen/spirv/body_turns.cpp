@@ -142,7 +142,7 @@ void BodyEmitter::FindElements(HeldTurns& held) {
 
 /// The loop's counter in turn `number`.
 Id BodyEmitter::CounterAt(const HeldTurns& held, Id number) {
-  if ((function_[held.loop].flags & ir::kFlagReversed) != 0)
+  if (function_[held.loop].Has(ir::Word::Reversed))
     number = f_.Sub(held.width, f_.Sub(held.width, held.turns, f_.Int(held.width, 1)), number);
   auto step = static_cast<uint64_t>(*function_.IntegerConstant(function_.Operand(held.loop, 2)));
   return f_.Add(held.width, held.low, f_.Mul(held.width, number, f_.Int(held.width, step)));

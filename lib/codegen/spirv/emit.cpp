@@ -133,8 +133,8 @@ class Emission {
     for (uint32_t block = 0; block < kernel.BlockCount(); ++block) {
       for (ir::Inst inst : kernel[ir::Block(block)].insts) {
         ir::Op op = kernel[inst].op;
-        bool rechecks = (op == ir::Op::Parallel || op == ir::Op::ParallelOver) &&
-                        (kernel[inst].flags & ir::kFlagRecheck) != 0;
+        bool rechecks =
+            (op == ir::Op::Parallel || op == ir::Op::ParallelOver) && kernel[inst].Has(ir::Word::Recheck);
         if (op == ir::Op::StatusRaise || op == ir::Op::RowClaim || op == ir::Op::RowCapacity || rechecks)
           return false;
       }

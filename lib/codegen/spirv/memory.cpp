@@ -24,11 +24,11 @@ Storage WordOfArray(Scalar scalar) {
 void MemoryEmitter::EmitAlloca(ir::Inst inst) {
   ir::Value result = kernel_.Result(inst);
   ir::Type type = kernel_.TypeOf(result);
-  bool own = (kernel_[inst].flags & ir::kFlagOwn) != 0;
+  bool own = kernel_[inst].Has(ir::Word::Own);
   Id array = m_.ArrayType(scalars_.RegisterType(type.scalar), own ? 1 : type.count * type.Components());
   Id variable = f_.Variable(array);
   m_.Name(variable, context_.ir.Text(kernel_[result].name));
-  if ((kernel_[inst].flags & ir::kFlagUnset) == 0) f_.Store(variable, m_.ConstantNull(array), 0);
+  if (!kernel_[inst].Has(ir::Word::Unset)) f_.Store(variable, m_.ConstantNull(array), 0);
   arrays_.Set(result) = variable;
 }
 
@@ -105,16 +105,16 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
     cell.array = cell.kind == BaseKind::Local ? arrays_.Get(base) : ConstantArray(base);
     cell.length = base_data.type.count * base_data.type.Components();
   }
-  uint8_t of_team = cell.kind == BaseKind::Local ? kernel_[kernel_.DefiningInst(base)].flags : uint8_t{0};
-  cell.common = (of_team & ir::kFlagCommon) != 0;
-  if ((of_team & ir::kFlagOwn) != 0) {
+  ir::Words of_team = cell.kind == BaseKind::Local ? kernel_[kernel_.DefiningInst(base)].words : ir::Words();
+  cell.common = of_team.Has(ir::Word::Common);
+  if (of_team.Has(ir::Word::Own)) {
     cell.index = f_.Int(32, 0);
     cell.width = 32;
     return cell;
   }
   // A place of sums has one of the words; memory that parameters share may hold sums of other types.
   cell.summed = ir::ReductionOf(data.op) == ir::Reduction::Add &&
-                (data.flags & (ir::kFlagPrivate | ir::kFlagGathered)) != 0 &&
+                !data.words.Of({ir::Word::Private, ir::Word::Gathered}).IsEmpty() &&
                 !kernel_.params[cell.param].alias;
   uint32_t width = cell.width = cell.InArray() ? 32 : environment_.IndexWidth();
   if (cell.kind == BaseKind::Layout) {
@@ -129,7 +129,7 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
     return cell;
   }
   size_t flat = indices.size();  // the indices from here on are the flat iteration
-  if ((kernel_[inst].flags & ir::kFlagFlat) != 0) flat -= kernel_[kernel_[loop_].regions[0]].params.size();
+  if (kernel_[inst].Has(ir::Word::Flat)) flat -= kernel_[kernel_[loop_].regions[0]].params.size();
   cell.index = f_.Int(width, 0);
   for (uint32_t axis = 0; axis < indices.size(); ++axis) {
     if (axis != 0) {

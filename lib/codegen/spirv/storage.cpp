@@ -86,7 +86,7 @@ bool IsAtomicUpdate(const ir::Function& kernel, ir::Inst inst) {
   const ir::InstData& data = kernel[inst];
   ir::Type base = kernel.TypeOf(kernel.Operand(inst, 0));
   if (!base.IsBuffer() && !base.IsLayout()) return false;
-  if (data.op == Op::AddTo) return (data.flags & ir::kFlagPlain) == 0;
+  if (data.op == Op::AddTo) return !data.Has(ir::Word::Plain);
   return ir::IsAtomic(data.op);
 }
 

@@ -172,7 +172,7 @@ Id TaskEmitter::GuardBounds(const std::vector<Axis>& axes, Id first) {
 
 std::vector<uint32_t> TaskEmitter::InvocationAxes(const ir::Module& module, const ir::Function& kernel,
                                                   ir::Inst loop) {
-  if (kernel[loop].op == Op::ParallelOver || (kernel[loop].flags & ir::kFlagRecheck) != 0) return {};
+  if (kernel[loop].op == Op::ParallelOver || kernel[loop].Has(ir::Word::Recheck)) return {};
   std::vector<uint32_t> axes;
   for (uint32_t n = 0; n < kernel[kernel[loop].regions[0]].params.size(); ++n) {
     const ir::ValueData& high = kernel[kernel.Operand(loop, 2 * n + 1)];
@@ -241,7 +241,7 @@ void TaskEmitter::EmitInTeams(const analysis::Task& task) {
 
 void TaskEmitter::EmitAlone(const analysis::Task& task) {
   body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
-  bool guarded = (kernel_[task.parallel].flags & ir::kFlagRecheck) != 0;
+  bool guarded = kernel_[task.parallel].Has(ir::Word::Recheck);
   std::vector<Axis> axes = AxesOf(task.parallel, guarded);
   uint32_t width = environment_.Wide();
   Id wide = m_.IntType(width);

@@ -56,7 +56,7 @@ void Lowering::Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const 
         block_ = open;
         frame.variables[parameter] = NewObject(parameter->getType(), {}, parameter->getSourceRange());
       });
-  function_[loop].flags |= ir::kFlagWorkgroup;
+  function_[loop].words.Add(ir::Word::Workgroup);
   block_.reset();
 }
 
@@ -103,7 +103,7 @@ ObjectPtr Lowering::SharedCells(QualType type, SourceRange range) {
            "declare it where the lambda of adc::blocks begins");
   ObjectPtr cells = NewObject(type, {}, range);
   if (cells->storage.bases.empty()) Refuse(range, "a shared array of '" + Spell(cells->element) + "'");
-  for (Value base : cells->storage.bases) function_[function_.DefiningInst(base)].flags |= ir::kFlagShared;
+  for (Value base : cells->storage.bases) function_[function_.DefiningInst(base)].words.Add(ir::Word::Shared);
   return cells;
 }
 
@@ -117,7 +117,7 @@ void Lowering::NameCells(const clang::VarDecl* variable, const ObjectPtr& object
 
 bool Lowering::IsShared(Value array) const {
   ir::Inst made = function_.DefiningInst(array);
-  return made.Valid() && (function_[made].flags & ir::kFlagShared) != 0;
+  return made.Valid() && function_[made].Has(ir::Word::Shared);
 }
 
 }  // namespace adc::frontend

@@ -232,9 +232,9 @@ bool Lowering::RunCounted(const clang::ForStmt* loop, const Counted& counted) {
   if (!lo.Valid() || !hi.Valid()) return give_up();
   bool outer = !llvm::isa_and_nonnull<clang::DeclStmt>(loop->getInit());
   bool counts = true;
-  uint8_t flags = up ? 0 : ir::kFlagReversed;
+  ir::Words words = up ? ir::Words() : ir::Words{ir::Word::Reversed};
   Value step = ssa_.builder().Int(ssa_.TypeOf(lo), up ? counted.step : 1);
-  Value index = ssa_.OpenFor(lo, hi, step, flags);
+  Value index = ssa_.OpenFor(lo, hi, step, words);
   Value entry = ssa_.Get(slot);
   function_[index].name = module_.Intern(std::string_view(counted.variable->getName()));
   indices_.insert(index);
@@ -312,7 +312,7 @@ void Lowering::LeaveLoop(bool breaks, const clang::Stmt* at) {
 void Lowering::FinishLoop(Inst inst, int64_t checkpoint, const clang::Stmt* at) {
   ir::InstData& data = function_[inst];
   if (checkpoint >= 0) {
-    data.flags |= ir::kFlagCheckpoint;
+    data.words.Add(ir::Word::Checkpoint);
     data.attr = checkpoint == 0 ? ir::kNoAttr : static_cast<uint32_t>(checkpoint);
   }
   size_t count = 0;
@@ -345,7 +345,7 @@ void Lowering::FinishLoop(Inst inst, int64_t checkpoint, const clang::Stmt* at) 
   bool small = trips <= kUnrolledTrips && checkpoint < 0;
   if (parallel || (small && arrays && size <= kUnrolledInstructions) ||
       (small && vectors && size <= kUnrolledForVectors))
-    data.flags |= ir::kFlagUnroll;
+    data.words.Add(ir::Word::Unroll);
 }
 
 void Lowering::ForLoop(const clang::ForStmt* loop) {
@@ -434,7 +434,7 @@ void Lowering::RangeLoop(const clang::CXXForRangeStmt* loop) {
            "loop over indices: for (int i = 0; i < n; ++i)");
   SetPlace(loop->getSourceRange());
   Value index = ssa_.OpenFor(ssa_.builder().I32(0), ssa_.builder().I32(static_cast<int32_t>(range->count)),
-                             ssa_.builder().I32(1), 0);
+                             ssa_.builder().I32(1), {});
   indices_.insert(index);
   loops_.push_back({});
   loops_.back().statement = loop;

@@ -728,7 +728,7 @@ void Lowering::Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange rang
     }
     SetPlace(range);
     Value index = ssa_.OpenFor(ssa_.builder().I32(0), ssa_.builder().I32(static_cast<int32_t>(to->count)),
-                               ssa_.builder().I32(1), 0);
+                               ssa_.builder().I32(1), {});
     ObjectPtr target = Element(to, index, range);
     Copy(target, Element(from, index, range), range);
     ssa_.Close();
@@ -759,7 +759,7 @@ void Lowering::EachElement(const ObjectPtr& array, SourceRange range,
     return;
   }
   Value index = ssa_.OpenFor(ssa_.builder().I32(0), ssa_.builder().I32(static_cast<int32_t>(array->count)),
-                             ssa_.builder().I32(1), 0);
+                             ssa_.builder().I32(1), {});
   visit(Element(array, index, range));
   ssa_.Close();
 }

@@ -600,9 +600,9 @@ void Lowering::MoveMemory(const clang::CallExpr* call, bool sets) {
   if (known && *known % static_cast<int64_t>(BytesOf(to.array->element)) != 0)
     Refuse(range, "a part of an element is copied", "copy whole elements");
   Value count = ssa_.Make(Op::Div, {bytes, size});
-  auto run = [&](uint8_t flags) {
+  auto run = [&](ir::Words words) {
     Type type = ssa_.TypeOf(count);
-    Value k = ssa_.OpenFor(ssa_.builder().Zero(type), count, ssa_.builder().Int(type, 1), flags);
+    Value k = ssa_.OpenFor(ssa_.builder().Zero(type), count, ssa_.builder().Int(type, 1), words);
     ObjectPtr here = At(Moved(to, k, range), range);
     if (sets) {
       Zero(here, range);
@@ -611,10 +611,10 @@ void Lowering::MoveMemory(const clang::CallExpr* call, bool sets) {
     }
     FinishLoop(ssa_.Close(), -1, call);
   };
-  if (sets || !SameArray(to.array, from.array)) return run(0);
+  if (sets || !SameArray(to.array, from.array)) return run({});
   // What overlaps is copied from the end that is not written first.
   Value back = ssa_.Make(Op::Gt, {ssa_.Cast(to.index, ir::kI64), ssa_.Cast(from.index, ir::kI64)});
-  ssa_.If(back, [&] { run(ir::kFlagReversed); }, [&] { run(0); });
+  ssa_.If(back, [&] { run({ir::Word::Reversed}); }, [&] { run({}); });
 }
 
 // ---- Comparisons

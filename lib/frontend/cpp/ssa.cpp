@@ -338,10 +338,10 @@ void Ssa::AddParams(Loop& loop, Block block) {
   }
 }
 
-Value Ssa::OpenFor(Value lo, Value hi, Value step, uint8_t flags) {
+Value Ssa::OpenFor(Value lo, Value hi, Value step, ir::Words words) {
   Loop& loop = OpenLoop(Op::For);
   loop.bounds = {lo, hi, step};
-  loop.flags = flags;
+  loop.words = words;
   loop.body = function_.NewBlock();
   Value index = function_.AddParam(loop.body, TypeOf(lo));
   loop.indices = {index};
@@ -456,7 +456,7 @@ Inst Ssa::Close() {
     types.push_back(slots_[slot].type);
   }
   Inst inst = builder_.Create(loop.op, operands, types);
-  function_[inst].flags = loop.flags;
+  function_[inst].words = loop.words;
   Block head = loop.op == Op::While ? loop.test : loop.body;
   std::vector<Value> params = loop.indices;
   for (Slot slot : carried) params.push_back(loop.params[slot]);

@@ -62,7 +62,7 @@ class Ssa {
                    const std::function<ir::Value()>& no);
 
   /// Opens a `for`; the value of its index.
-  ir::Value OpenFor(ir::Value lo, ir::Value hi, ir::Value step, uint8_t flags);
+  ir::Value OpenFor(ir::Value lo, ir::Value hi, ir::Value step, ir::Words words);
   /// Opens a `while`: its condition is built next.
   void OpenWhile();
   /// Ends the condition of a `while`; its body is built next. False where the condition assigns a slot, which
@@ -146,7 +146,7 @@ class Ssa {
     size_t first_inst = 0;   ///< instructions of the function at that time
     std::vector<ir::Value> entry, params, indices, bounds;
     std::vector<Exit> exits;
-    uint8_t flags = 0;
+    ir::Words words;
     diag::SourceSpan span;
   };
 

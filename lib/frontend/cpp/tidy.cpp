@@ -47,7 +47,7 @@ class Liveness {
   /// How many operands of a loop stand before its initial values.
   uint32_t LeadingOperands(Inst loop) const {
     const InstData& data = function_[loop];
-    return data.op == Op::For ? 3 : (data.flags & ir::kFlagHasMax) != 0 ? 1 : 0;
+    return data.op == Op::For ? 3 : data.Has(ir::Word::HasMax) ? 1 : 0;
   }
   uint32_t LeadingParams(Inst loop) const { return function_[loop].op == Op::For ? 1 : 0; }
   Value Param(Inst loop, uint32_t carried) const {

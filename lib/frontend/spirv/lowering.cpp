@@ -400,7 +400,7 @@ ir::Inst Lowering::MakeLoop() {
     indices.emplace_back(&local_index_, "l");
   }
   ir::Inst loop = b_->Parallel(bounds, good_block ? static_cast<uint32_t>(block) : 0);
-  if (by_workgroups_) (*kernel_)[loop].flags |= ir::kFlagWorkgroup;
+  if (by_workgroups_) (*kernel_)[loop].words.Add(ir::Word::Workgroup);
   for (size_t n = 0; n < indices.size(); ++n) {
     *indices[n].first = (*kernel_)[(*kernel_)[loop].regions[0]].params[n];
     (*kernel_)[*indices[n].first].name = module_.Intern(indices[n].second);
@@ -420,7 +420,7 @@ void Lowering::EmitKernel() {
   OpenScope(scope);
   frame().scopes.push_back(scope);
   for (Id variable : privates_) MakeLocal(*binary_.Find(variable));
-  for (Id variable : shared_) MakeLocal(*binary_.Find(variable), ir::kFlagShared);
+  for (Id variable : shared_) MakeLocal(*binary_.Find(variable), {ir::Word::Shared});
   EmitFrom(0, function.blocks[0].label, 0);
   CloseScope(frame().scopes.front());
   Close(home_);

@@ -170,8 +170,8 @@ class Lowering {
 
   // memory.cpp
   Pointer GetPointer(Id id, const Instruction& user);
-  void MakeLocal(const Instruction& variable, uint8_t flags = 0);
-  void MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth, uint8_t flags);
+  void MakeLocal(const Instruction& variable, ir::Words words = {});
+  void MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth, ir::Words words);
   uint32_t LeavesOf(Id type, uint32_t depth) const;
   Index IndexOf(Id id);
   Index Scale(Index index, int64_t factor);

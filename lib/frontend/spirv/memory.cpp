@@ -51,7 +51,7 @@ ir::Value Lowering::ValueOf(const Index& index) {
 
 // --- locals ---
 
-void Lowering::MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth, uint8_t flags) {
+void Lowering::MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth, ir::Words words) {
   if (depth > kDeepest || count > kMostElements)
     Refuse(diag::E0853, b_->span(), "a local variable is too large",
            "a local array holds at most 16,777,216 elements");
@@ -62,7 +62,7 @@ void Lowering::MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth,
     ir::Type array = ir::Type::Array(element, static_cast<uint32_t>(count));
     ir::Inst inst = kernel_->NewInst(ir::Op::Alloca, {}, {&array, 1}, b_->span());
     (*kernel_)[inst].parent = home_;
-    (*kernel_)[inst].flags = flags;
+    (*kernel_)[inst].words = words;
     arrays_.push_back(inst);
     local.leaves.push_back({.array = kernel_->Result(inst), .element = element, .address = {}});
     return;
@@ -72,14 +72,14 @@ void Lowering::MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth,
     return;
   }
   if (types_.KindOf(type) == spv::OpTypeArray) {
-    MakeLeaves(local, types_.Element(type), count * types_.Count(type), depth + 1, flags);
+    MakeLeaves(local, types_.Element(type), count * types_.Count(type), depth + 1, words);
     return;
   }
   if (types_.KindOf(type) != spv::OpTypeStruct)
     Refuse(diag::E0855, b_->span(), "a local variable holds what kernels do not have",
            "locals are numbers, vectors, matrices, arrays and structures of them");
   for (uint32_t n = 0; n < types_.Members(type); ++n)
-    MakeLeaves(local, types_.Member(type, n), count, depth + 1, flags);
+    MakeLeaves(local, types_.Member(type, n), count, depth + 1, words);
 }
 
 uint32_t Lowering::LeavesOf(Id type, uint32_t depth) const {
@@ -91,12 +91,12 @@ uint32_t Lowering::LeavesOf(Id type, uint32_t depth) const {
   return sum;
 }
 
-void Lowering::MakeLocal(const Instruction& variable, uint8_t flags) {
+void Lowering::MakeLocal(const Instruction& variable, ir::Words words) {
   Spend(1, variable);
   auto local = std::make_unique<Local>();
   local->type = types_.Element(variable.type);
   bool is_table = MakeTable(*local, variable);
-  if (!is_table) MakeLeaves(*local, local->type, 1, 0, flags);
+  if (!is_table) MakeLeaves(*local, local->type, 1, 0, words);
   std::string_view name = binary_.NameOf(variable.result);
   for (const Local::Leaf& leaf : local->leaves) {
     std::string word;

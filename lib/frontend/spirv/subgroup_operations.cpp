@@ -79,7 +79,7 @@ SubgroupBuilder Lowering::Subgroup() {
   uint32_t size = local_size_[0] * local_size_[1] * local_size_[2];
   return {*b_, local_index_, size, [this, size](ir::Type type) {
             ir::Value array = Slot(type, size);
-            (*kernel_)[kernel_->DefiningInst(array)].flags = ir::kFlagShared;
+            (*kernel_)[kernel_->DefiningInst(array)].words = {ir::Word::Shared};
             return array;
           }};
 }
