@@ -3,8 +3,8 @@
 
     editors.py --repository ROOT
 
-Words are those that the parser asks for, those of the grammar in docs/ir.md, and the operations. Vim and Node read their
-files where they are installed.
+Words are those that the parser asks for, those of the grammar in docs/ir.md, and the operations. Vim reads its
+file where it is installed.
 """
 
 import argparse
@@ -149,16 +149,11 @@ def check_vim(root):
 
 
 def check_code(root):
+    """That the extension works: tests/e2e/vscode.py."""
     package = json.loads((root / "editors/vscode/package.json").read_text())
     json.loads((root / "editors/vscode/language-configuration.json").read_text())
-    for listed in package["contributes"]["languages"][0]["configuration"], package["contributes"]["grammars"][0]["path"], package["main"]:
-        assert (root / "editors/vscode" / listed).is_file(), listed
     version = re.search(r'kVersion = "([^"]+)"', (root / "lib/driver/version.h").read_text()).group(1)
     assert package["version"] == version, "the package has another version than the compiler"
-    if shutil.which("node") is None:
-        print("NO NODE HERE, THE EXTENSION IS NOT READ")
-    else:
-        subprocess.run(["node", "--check", root / "editors/vscode/extension.js"], check=True, timeout=60)
 
 
 def main():
