@@ -370,7 +370,11 @@ class Checker {
     }
     if (!Text("place", task.place) || !Name("size kernel", task.size_kernel, true)) return false;
     if (!task.size_kernel.empty() && !SizeKernel(kernel, task)) return false;
-    if (!CountReads(kernel, task) || !TripKernel(kernel, task)) return false;
+    if (!CountReads(task) || !TripKernel(kernel, task)) return false;
+    const Vector<uint32_t>* used[] = {&task.count_reads, &task.trip_reads, &task.reads, &task.writes};
+    for (const Vector<uint32_t>* params : used) {
+      if (!WithContent(kernel, *params)) return false;
+    }
     for (const AdstackPlanMeta& plan : task.plans) {
       if (!Plan(kernel, plan)) return false;
     }
@@ -381,11 +385,10 @@ class Checker {
     return Entries(kernel, task);
   }
 
-  bool CountReads(const KernelMeta& kernel, const TaskMeta& task) {
+  bool CountReads(const TaskMeta& task) {
     if (task.size_kernel.empty() && !task.count_reads.empty()) {
-      return Broken("a task without a size kernel says what that reads");
+      return Broken("a task's list of parameters that are read or written is wrong");
     }
-    if (!ContentReads(kernel, task.count_reads)) return false;
     for (const AdstackPlanMeta& plan : task.plans) {
       for (const StackMeta& stack : plan.stacks) {
         if (stack.counted && (task.size_kernel.empty() || stack.storage == Storage::kPrivate)) {
@@ -401,19 +404,15 @@ class Checker {
     return true;
   }
 
-  // What a size kernel or a trip kernel reads.
-  bool ContentReads(const KernelMeta& kernel, const Vector<uint32_t>& reads) {
-    const uint32_t* last = nullptr;
-    for (const uint32_t& param : reads) {
-      if (param >= kernel.params.size() || (last && param <= *last)) {
-        return Broken("the parameters that a size kernel reads are not there, or not in ascending order");
-      }
-      ParamKind kind = kernel.params[param].kind;
-      if (kind == ParamKind::kScalar || kind == ParamKind::kTrips) {
-        return Broken("a size kernel reads the content of parameter '", kernel.params[param].name.view(),
-                      "', which has none");
-      }
-      last = &param;
+  /// Whether the parameters that a task or its counting kernels use are there, in ascending order, and have
+  /// content.
+  bool WithContent(const KernelMeta& kernel, const Vector<uint32_t>& params) {
+    uint32_t next = 0;
+    for (uint32_t param : params) {
+      ParamKind kind = param < kernel.params.size() ? kernel.params[param].kind : ParamKind::kScalar;
+      if (param < next || kind == ParamKind::kScalar || kind == ParamKind::kTrips)
+        return Broken("a task's list of parameters that are read or written is wrong");
+      next = param + 1;
     }
     return true;
   }
@@ -471,11 +470,12 @@ class Checker {
       if (TripsOf(kernel, extent) != kNoIndex) ++counted;
     }
     if (task.trip_kernel.empty()) {
-      if (!task.trip_reads.empty()) return Broken("a task without a trip kernel says what that reads");
+      if (!task.trip_reads.empty())
+        return Broken("a task's list of parameters that are read or written is wrong");
       return counted == 0 || kernel.role == KernelRole::kSize || Broken("nothing counts a task's iterations");
     }
     if (counted == 0 || kernel.role == KernelRole::kSize) return Broken("a trip kernel counts for no axis");
-    if (!Name("trip kernel", task.trip_kernel, false) || !ContentReads(kernel, task.trip_reads)) return false;
+    if (!Name("trip kernel", task.trip_kernel, false)) return false;
     return CountingKernel(kernel, task, task.trip_kernel.view(), 0);
   }
 

@@ -106,10 +106,12 @@ bool TaskFields(V& v, M& task) {
          v.Indices("extents", task.extents) && v.Enum("kind", task.kind, kTaskKinds) &&
          v.Text("place", task.place) &&
          v.List("plans", task.plans, [](V& w, auto& plan) { return PlanFields(w, plan); }) &&
-         v.Gone("reference", 3, 6) && v.Enum("size_class", task.size_class, kSizeClasses) &&
-         v.Text("size_kernel", task.size_kernel) && v.Indices("size_reads", task.size_reads) &&
+         (!v.Since(16) || v.Indices("reads", task.reads)) && v.Gone("reference", 3, 6) &&
+         v.Enum("size_class", task.size_class, kSizeClasses) && v.Text("size_kernel", task.size_kernel) &&
+         v.Indices("size_reads", task.size_reads) &&
          (!v.Since(3) ||
-          (v.Text("trip_kernel", task.trip_kernel) && v.Indices("trip_reads", task.trip_reads)));
+          (v.Text("trip_kernel", task.trip_kernel) && v.Indices("trip_reads", task.trip_reads))) &&
+         (!v.Since(16) || v.Indices("writes", task.writes));
 }
 
 template <class V, class M>

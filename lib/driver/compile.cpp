@@ -33,7 +33,6 @@
 #include "driver/shader_json.h"
 #include "driver/source_names.h"
 #include "driver/targets.h"
-#include "driver/task_uses.h"
 #include "driver/version.h"
 #include "ir/module.h"
 #include "parse/parser.h"
@@ -401,27 +400,8 @@ bool Compilation::RunPasses() {
   return true;
 }
 
-std::vector<TaskMemory> MemoryOfTasks(const ir::Module& module, const ir::Function& kernel) {
-  std::vector<TaskMemory> tasks;
-  for (const std::vector<ParamUse>& uses : TaskUsesOf(kernel)) {
-    TaskMemory& task = tasks.emplace_back();
-    for (size_t param = 0; param < uses.size(); ++param) {
-      std::string name(module.Text(kernel[kernel.Params()[param]].name));
-      if (uses[param].reads) task.reads.push_back(name);
-      if (uses[param].writes) task.writes.push_back(name);
-    }
-  }
-  return tasks;
-}
-
 void Compilation::ShowPlans() {
-  if (options_.want_provisions) {
-    product_->provisions = state_->provisions;
-    for (const PlannedKernel& planned : state_->lowered.front().kernels) {
-      const ir::Function& kernel = *planned.kernel;
-      product_->memory[std::string(module_->Text(kernel.name))] = MemoryOfTasks(*module_, kernel);
-    }
-  }
+  if (options_.want_provisions) product_->provisions = state_->provisions;
   if (!passes_.Takes("adstack")) return;
   for (const PlanDump& dump : DumpPlans(state_->lowered, state_->provisions, sources_))
     passes_.PrintDump(dump.title, dump.text);

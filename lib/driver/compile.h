@@ -17,11 +17,6 @@
 
 namespace adc::driver {
 
-/// Parameters whose memory a task of a kernel reads and writes.
-struct TaskMemory {
-  std::vector<std::string> reads, writes;
-};
-
 /// What one compilation made.
 struct Product {
   std::vector<uint8_t> bytes;             ///< in the form that CompileOptions::emit asks for
@@ -30,8 +25,6 @@ struct Product {
   /// What gradients do about primal values, by name of the gradient, where CompileOptions::want_provisions
   /// asks.
   std::map<std::string, autodiff::ProvisionRecord> provisions;
-  /// By kernel and task: names of the buffers that it reads and writes; with `provisions`.
-  std::map<std::string, std::vector<TaskMemory>> memory;
   std::unique_ptr<ir::Module> module;  ///< of Emit::Ir: what `bytes` are the text of
   diag::SourceManager sources;         ///< what places in `module` and `provisions` refer to
   bool cancelled = false;              ///< WatchOptions::cancelled ended the compilation

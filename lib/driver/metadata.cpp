@@ -444,8 +444,14 @@ artifact::KernelMeta KernelMetaOf(const ir::Module& module, const PlannedKernel&
     if (planned.plan.saved[position] != artifact::kNoNode)
       meta.params[position].extents.push_back(planned.plan.saved[position]);
   }
+  std::vector<std::vector<ParamUse>> task_uses = TaskUsesOf(kernel);
+  ADC_CHECK(task_uses.size() == planned.plan.tasks.size(), "a plan of other tasks than the kernel has");
   for (uint32_t number = 0; number < planned.plan.tasks.size(); ++number) {
     meta.tasks.push_back(TaskMetaOf(module, planned, index, number, targets, sources, &meta));
+    for (uint32_t param = 0; param < kernel.params.size(); ++param) {
+      if (task_uses[number][param].reads) meta.tasks.back().reads.push_back(param);
+      if (task_uses[number][param].writes) meta.tasks.back().writes.push_back(param);
+    }
   }
   AddChecks(module, kernel, sources, config, &meta);
   for (const counting::RecordedLoop& loop : planned.loops) {

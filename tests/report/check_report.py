@@ -9,6 +9,7 @@ import argparse
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 
@@ -231,7 +232,22 @@ class Checks:
     def check_bundle(self):
         self.adc_says(self.samples / "relax.ir", "--target=cpu", "-o", "relax.adcb")
         self.page("relax.adcb", "--shape", "x=1000", "--arg", "n=64", name="bundle")
-        assert "adc report kernel.ir" in self.browser.ask("document.body.innerText")
+        text = self.browser.ask("document.querySelector('main, body').innerText")
+        assert "adc report kernel.ir" in text and "adc report relax.adcb --show-source kernel.ir" in text, text
+
+    def check_bundle_with_source(self):
+        """Of a bundle and its source: the text, what is stored beside it, and that this is not all."""
+        self.adc_says(self.samples / "relax.ir", "--target=cpu", "--target=vulkan", "-o", "relax.adcb")
+        path = self.page("relax.adcb", "--show-source", self.samples / "relax.ir", name="bundle-source")
+        assert self.margin() == {11: ("1", "", "4 B")}, self.margin()
+        self.browser.click("tr[data-line='11'] .text")
+        row = self.browser.ask("document.querySelector('tr.open').innerText")
+        assert "@relax.grad" in row and "%a : f32" in row and "4 B an entry of its tape" in row, row
+        text = self.browser.ask("[...document.querySelectorAll('.source td.text')].map(cell => cell.textContent).join('\\n') + '\\n'")
+        assert text == (self.samples / "relax.ir").read_text(encoding="utf-8"), text
+        said = self.browser.ask("document.body.innerText")
+        assert "what is computed again there, and why, the page of the source shows" in said and "recomputed" not in said, said
+        self.pictures(path)
 
     def heap(self):
         """{target: bytes} as the bars of the gradient say it."""
@@ -309,10 +325,23 @@ class Checks:
         self.pictures(path)
 
     def check_graph(self):
-        """The tasks of a kernel, the buffers that each uses, and a barrier between them."""
+        """The tasks of a kernel, the buffers that each uses, and a barrier between them: of a source and of its bundle."""
         source = self.work / "two.ir"
         source.write_text(TWO_TASKS, encoding="utf-8")
-        self.page(source, name="graph")
+        self.adc_says(source, "-o", "two.adcb")
+        for file in (source, "two.adcb"):
+            self.page(file, name="graph")
+            self.graph_marks()
+        # Of a bundle from before 1.16 it says that it does not know.
+        page = self.work / "graph.html"
+        text, count = re.subn(r',"(?:reads|writes)":\[[0-9,]*\]', "", page.read_text(encoding="utf-8"))
+        assert count > 0
+        page.write_text(text, encoding="utf-8")
+        self.browser.open(page)
+        self.is_sound(page)
+        assert "Which task uses which, a bundle of this format does not say" in self.browser.ask("document.querySelector('[data-kernel=two]').innerText")
+
+    def graph_marks(self):
         marks = self.browser.ask("[...document.querySelectorAll('[data-kernel=two] .graph g title')].map(one => one.textContent)")
         assert marks == ["task 0 reads %x", "task 0 writes %y", "task 1 reads %y", "task 1 reads and writes %loss"], marks
         assert self.browser.ask("document.querySelectorAll('[data-kernel=two] .graph .barrier').length") == 1

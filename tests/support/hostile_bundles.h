@@ -144,10 +144,11 @@ inline Bytes OldCountingTasks(size_t n) {
   Error error;
   if (!WriteMetadata(metadata, &written, &error)) std::abort();
   std::string json(written.view());
-  for (std::string_view later : {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"cheap_replay\":false,",
-                                 ",\"team\":false,\"team_lanes\":0,\"team_turns\":-1", "\"count_reads\":[],",
-                                 "\"bounds\":-1,", "\"bounds_recorded\":false,", "\"shape_i32_axes\":0,",
-                                 ",\"trip_kernel\":\"\",\"trip_reads\":[]", ",\"value\":\"\""}) {
+  for (std::string_view later :
+       {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"cheap_replay\":false,",
+        ",\"team\":false,\"team_lanes\":0,\"team_turns\":-1", "\"count_reads\":[],", "\"bounds\":-1,",
+        "\"bounds_recorded\":false,", "\"shape_i32_axes\":0,", ",\"trip_kernel\":\"\",\"trip_reads\":[]",
+        ",\"value\":\"\"", "\"reads\":[],", ",\"writes\":[]"}) {
     std::string stripped;
     size_t from = 0;
     for (size_t at = json.find(later); at != std::string::npos; at = json.find(later, from)) {

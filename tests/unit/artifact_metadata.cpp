@@ -454,7 +454,7 @@ TEST_CASE("metadata of an earlier minor version is read without what came later"
         "\"counted\":false,", "\"loose\":false,", "\"param\":-1,", "\"bits\":false,", "\"bounds\":-1,",
         "\"bounds_recorded\":false,", "\"shape_i32_axes\":0,", "\"shape_i32_axes\":3,",
         ",\"trip_kernel\":\"\",\"trip_reads\":[]", ",\"team\":false,\"team_lanes\":0,\"team_turns\":-1",
-        ",\"value\":\"\""}) {
+        ",\"value\":\"\"", "\"reads\":[],", ",\"writes\":[]"}) {
     for (size_t at = first.find(later); at != std::string::npos; at = first.find(later))
       first.erase(at, later.size());
   }
@@ -512,6 +512,25 @@ TEST_CASE("a stack says what it holds", "[metadata]") {
   CHECK(read.kernels[0].tasks[1].plans[0].stacks[1].value.empty());
 }
 
+TEST_CASE("a task says what it reads and writes", "[metadata]") {
+  Metadata written = Sample();
+  written.kernels[0].tasks[1].reads = {0, 3, 4};
+  written.kernels[0].tasks[1].writes = {2, 4};
+  Metadata read;
+  Error error;
+  REQUIRE(ReadMetadata(Json(written), kFormatMinor, Limits{}, nullptr, &read, &error));
+  CHECK(read.kernels[0].tasks[1].reads == written.kernels[0].tasks[1].reads);
+  CHECK(read.kernels[0].tasks[1].writes == written.kernels[0].tasks[1].writes);
+  CHECK(read.kernels[0].tasks[0].reads.empty());
+  // Not ascending, one twice, one that is not there, and one without content.
+  for (const char* list : {"[3,0,4]", "[0,0,4]", "[0,3,99]", "[0,1,4]"}) {
+    Error refused = ReadError(Replace(Json(written), "[0,3,4]", list));
+    CHECK(refused.message().find("parameters that are read or written is wrong") != std::string_view::npos);
+  }
+  Error refused = ReadError(Replace(Json(written), "[2,4]", "[4,2]"));
+  CHECK(refused.message().find("parameters that are read or written is wrong") != std::string_view::npos);
+}
+
 TEST_CASE("what a stranger writes cannot speak to a terminal or a compiler", "[metadata]") {
   std::string json = Json(Sample());
   for (const char* producer :
@@ -539,11 +558,13 @@ TEST_CASE("a key that is gone is passed over in the versions that had it, and re
     then.insert(at, gone);
   }
   REQUIRE(then != json);
-  // What came in 1.7, 1.9, 1.10, 1.11, 1.13 and 1.15.
+  // What came in 1.7, 1.9, 1.10, 1.11, 1.13, 1.15 and 1.16.
   for (auto [later, next] : {std::pair<std::string_view, std::string_view>{"\"param\":-1,", "\"place\""},
                              {"\"cheap_replay\":false,", "\"count_reads\""},
                              {",\"team\":false,\"team_lanes\":0,\"team_turns\":-1", "}"},
-                             {",\"value\":\"\"", "}"}}) {
+                             {",\"value\":\"\"", "}"},
+                             {"\"reads\":[],", "\"reference\""},
+                             {",\"writes\":[]", "}"}}) {
     std::string whole = std::string(later) + std::string(next);
     for (size_t at = then.find(whole); at != std::string::npos; at = then.find(whole))
       then.erase(at, later.size());

@@ -12,6 +12,7 @@
 #include "launch_sizes.h"
 #include "report_data.h"
 #include "report_page.h"
+#include "report_stacks.h"
 #include "support/exit_code.h"
 #include "support/files.h"
 #include "support/output_places.h"
@@ -22,8 +23,8 @@ namespace {
 
 constexpr uint64_t kMostShown = 64 << 20;
 
-/// The data of one file. `shown`: the file whose text is shown in place of a source's, and whose name it has;
-/// empty: none. An exit code.
+/// The data of one file. `shown`: the file whose text is shown in place of a source's, and whose name it has,
+/// or as the source of a bundle; empty: none. An exit code.
 int ReportOf(const std::string& file, const std::string& shown, const SizeRequest& request, Json* data) {
   driver::Product product;
   OpenOptions options;
@@ -47,8 +48,23 @@ int ReportOf(const std::string& file, const std::string& shown, const SizeReques
   AllSizes sizes;
   if (int code = sizes.Plan(bundle, request); code != kExitOk) return code;
   bool is_source = !product.sources.Files().empty();
-  *data = ReportData({shown.empty() ? file : shown, bundle.get(), sizes, request,
-                      is_source ? &product : nullptr, shown.empty() ? nullptr : &text});
+  ReportInput input{is_source && !shown.empty() ? shown : file,
+                    bundle.get(),
+                    sizes,
+                    request,
+                    is_source ? &product : nullptr,
+                    shown.empty() ? nullptr : &text,
+                    ""};
+  if (!is_source && !shown.empty()) {
+    std::string failure;
+    std::optional<std::string> name = SourceNamed(Json::parse(MetadataText(bundle.get())), shown, &failure);
+    if (!name) {
+      PrintError(failure, "--show-source names the file that it was compiled from");
+      return kExitUsage;
+    }
+    input.source = *name;
+  }
+  *data = ReportData(input);
   return kExitOk;
 }
 
@@ -71,13 +87,15 @@ int Report(const std::vector<std::string>& words, Session&) {
   line.Text(
       "--show-source", "FILE",
       "of a source: show the text of FILE in its place, whose lines are the source's: that of a Python\n"
-      "file from which a kernel was made",
+      "file from which a kernel was made; of a bundle: show its source FILE, and beside each line what is\n"
+      "stored there",
       &shown);
-  line.WantsSource("--show-source", "a bundle holds no source");
   request.AddTo(line);
   line.Example("adc report relax.ir --shape x=1000000 --arg n=64 -o relax.html",
                "a page about relax.ir's kernels");
   line.Example("adc report golden.adcb relax.adcb", "what has changed");
+  line.Example("adc report relax.adcb --show-source relax.ir",
+               "a page about a bundle and the text of its source");
   line.Positional("bundle", 1, 2, &files);
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (output.empty()) output = std::filesystem::path(files.back()).stem().string() + ".html";

@@ -12,6 +12,7 @@
 #include "launch_sizes_json.h"
 #include "provision_json.h"
 #include "report_names.h"
+#include "report_stacks.h"
 #include "support/printable.h"
 
 namespace adc::tool {
@@ -155,17 +156,6 @@ Json ArgumentsOf(const LaunchSizes& launch, const SizeRequest& request) {
   return given;
 }
 
-Json MemoryOf(const driver::Product& product) {
-  Json kernels = Json::object();
-  for (const auto& [kernel, tasks] : product.memory) {
-    Json list = Json::array();
-    for (const driver::TaskMemory& task : tasks)
-      list.push_back({{"reads", task.reads}, {"writes", task.writes}});
-    kernels[kernel] = std::move(list);
-  }
-  return kernels;
-}
-
 /// A file that gives contents is named without its folder.
 std::string GivenArgument(const std::string& text) {
   size_t at = text.find("=@");
@@ -214,6 +204,7 @@ Json ReportData(const ReportInput& input) {
   adrt_bundle_info(input.bundle, &report, nullptr);
   Json metadata = Json::parse(MetadataText(input.bundle));
   const PageNames names(FilesOf(metadata, input.product));
+  Json stack_notes = input.source.empty() ? Json::array() : StackNotes(metadata, input.source);
   Json sizes = Json::array(), formulas = Json::object(), arguments = Json::object(), passes = Json::array();
   for (const LaunchSizes& launch : input.sizes.launches()) {
     sizes.push_back(LaunchSizesJson(launch));
@@ -232,7 +223,7 @@ Json ReportData(const ReportInput& input) {
                {"budget", input.request.budget},
                {"checkpoint", CheckpointText(input.request.checkpoint)},
                {"passes", std::move(passes)},
-               {"memory", input.product == nullptr ? Json::object() : MemoryOf(*input.product)},
+               {"is_source", input.product != nullptr},
                {"metadata", std::move(metadata)},
                {"formulas", std::move(formulas)},
                {"sizes", std::move(sizes)},
@@ -240,6 +231,12 @@ Json ReportData(const ReportInput& input) {
   MakeShowable(data, names);
   data["sources"] = Json::array();
   data["notes"] = Json::array();
+  if (!input.source.empty()) {
+    MakeShowable(stack_notes, names);
+    data["sources"].push_back(
+        {{"name", Printable(names.File(input.source))}, {"text", PrintableLines(*input.text)}});
+    data["notes"] = std::move(stack_notes);
+  }
   if (input.product == nullptr) return data;
   SourceFacts facts(*input.product);
   MakeShowable(facts.notes, names);

@@ -17,6 +17,7 @@ struct ReportInput {
   const SizeRequest& request;
   const driver::Product* product = nullptr;  ///< of a source; null: the input is a bundle
   const std::string* text = nullptr;         ///< what is shown in place of the source's text; null: that
+  std::string source;                        ///< of a bundle: its name for the file that `text` is of
 };
 
 /// Everything about it. No name in it says where a file lies.

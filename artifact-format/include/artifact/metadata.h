@@ -204,6 +204,8 @@ struct TaskMeta {
   /// kind kTrips. Empty where none.
   String trip_kernel;
   Vector<uint32_t> trip_reads;    ///< parameters whose content it reads, ascending
+  Vector<uint32_t> reads;         ///< parameters whose content the task reads, ascending; for people
+  Vector<uint32_t> writes;        ///< those that it writes or sums into, in the same way
   Vector<AdstackPlanMeta> plans;  ///< targets with equal plans share one
   Vector<EntryMeta> entries;      ///< one per target, ascending
 };

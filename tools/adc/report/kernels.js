@@ -235,7 +235,7 @@ function kernelPart(data, kernel) {
   const heap = () => [controlsPart(view), element("h3", {}, "Heap of a launch"),
     following(view, "div", { class: "heap" }, (figures) => bars(figures.map((one) => ({ name: one.target, number: one.heap_bytes, label: heapLabel(one), before: one.before && one.before.heap_bytes }))))];
   const card = element("section", { class: "card", "data-kernel": kernel.name }, has_heap ? heap() : fixedHeapPart(view), curve === null ? null : curve.element,
-    graphPart(data, kernel), kernel.tasks.map((task, number) => taskPart(view, task, number)));
+    graphPart(kernel), kernel.tasks.map((task, number) => taskPart(view, task, number)));
   view.update();
   const is_new = data.before !== undefined && view.before === null ? element("span", { class: "tag stored" }, "new") : null;
   return [element("h2", { id: `kernel-${kernel.name}` }, `@${kernel.name} `, placeElement(kernel.place), " ", is_new), card];

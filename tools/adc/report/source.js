@@ -47,6 +47,7 @@ function isName(name) {
 
 /** Why, in words. */
 function reasonText(note) {
+  if (note.unit === "") return `${humanBits(note.bits)} an entry of its tape`;  // of a bundle
   const where = `${note.unit} at ${note.unit_place}`;
   switch (note.way) {
     case "taped": return `${humanBits(note.bits)} an iteration of the ${where}: ${note.reason}`;
@@ -162,46 +163,54 @@ function sourceRow(number, line, language, state, notes, most) {
   return row;
 }
 
-/** Margin and text of one file. */
-function sourceTable(file, lines) {
+/** Margin and text of one file. `is_source`: what is computed again is known too. */
+function sourceTable(file, lines, is_source) {
   const language = file.name.endsWith(".py") ? "py" : "c", state = { comment: false };
   const texts = file.text.replace(/\r?\n$/, "").split(/\r?\n/);
   const most = Math.max(0, ...[...lines.values()].map((notes) => notes.reduce((sum, note) => sum + note.bits, 0)));
-  const head = ["line", "stored", "recomputed", "an iteration", ""].map((text, at) =>
+  const head = (is_source ? ["line", "stored", "recomputed", "an iteration", ""] : ["line", "stored", "", "an entry", ""]).map((text, at) =>
     element("th", { class: ["line", "count", "recount", "bytes", ""][at] }, text));
   return element("table", {}, element("thead", {}, element("tr", {}, head)), element("tbody", {},
     texts.map((text, at) => sourceRow(at + 1, text, language, state, lines.get(at + 1) || [], most))));
 }
 
-/** "3 values stored, 12 B an iteration; 4 recomputed" */
-function summaryText(notes) {
+/** "3 values stored, 12 B an iteration; 4 recomputed"; of a bundle without the last. */
+function summaryText(notes, is_source) {
   const stored = notes.filter((note) => WAYS[note.way].kind === "stored"), again = notes.filter((note) => note.way === "recomputed");
   const bytes = storedText(stored);
-  return `${counted(stored.length, "value")} stored${bytes === "" ? "" : `, ${bytes}`}; ${grouped(again.length)} recomputed`;
+  return `${counted(stored.length, "value")} stored${bytes === "" ? "" : `, ${bytes}`}${is_source ? `; ${grouped(again.length)} recomputed` : ""}`;
+}
+
+/** What the page of a bundle does not show of its source, and what does. */
+function bundleText(data) {
+  const whole = ["what is computed again there, and why, the page of the source shows: ", element("code", {}, "adc report kernel.ir")];
+  if (data.sources.length > 0) {
+    return ["Of a bundle: the values that stand on stacks, beside the lines that they had when it was compiled, if the text is still that one; ", whole];
+  }
+  return ["A bundle holds no source. ", element("code", {}, `adc report ${data.title} --show-source kernel.ir`), " shows its text, with what is stored beside each line; ", whole];
 }
 
 /** The part of the page about sources; of a bundle what to do for one. */
 function sourcePart(data) {
   const title = element("h2", {}, "Source");
-  if (data.sources.length === 0) {
-    return [title, element("div", { class: "card quiet" }, "A bundle holds no source. The page of the source shows it, with what is stored and computed again beside each line: ",
-      element("code", {}, "adc report kernel.ir"))];
-  }
+  if (data.sources.length === 0) return [title, element("div", { class: "card quiet" }, bundleText(data))];
   const gradients = [...new Set(data.notes.map((note) => note.kernel))];
   const files = element("div", {}), summary = element("span", {});
   const draw = (kernel) => {
     files.replaceChildren(...data.sources.map((file, number) => {
       const lines = notesByLine(data.notes, number, kernel);
       return element("details", { class: "card source", open: number === 0 ? "" : null },
-        element("summary", {}, file.name, element("span", { class: "quiet small" }, ` \u2014 ${summaryText([...lines.values()].flat())}`)),
-        sourceTable(file, lines));
+        element("summary", {}, file.name, element("span", { class: "quiet small" }, ` \u2014 ${summaryText([...lines.values()].flat(), data.is_source)}`)),
+        sourceTable(file, lines, data.is_source));
     }));
   };
   const choice = gradients.length < 2 ? null : element("label", {}, "gradient ", element("select", { change: (event) => draw(event.target.value) },
     element("option", { value: "" }, "all of them"), gradients.map((name) => element("option", { value: name }, `@${name}`))));
   draw("");
-  const none = data.notes.length === 0 ? "No gradient of it stores a value or computes one again." : null;
-  return [title, element("div", { class: "legend" }, choice, element("span", {}, element("span", { class: "tag stored" }, "n"), " stored by the primal sweep"),
-    element("span", {}, element("span", { class: "tag again" }, "n"), " recomputed in the adjoint sweep"),
-    element("span", {}, element("span", { class: "tag other" }, "+n"), " inverted, or read again from memory"), element("span", {}, "Hover over a line for the reasons; a click keeps them open."), none, summary), files];
+  const none = data.notes.length > 0 ? null : data.is_source ? "No gradient of it stores a value or computes one again." : "No stack holds a value of it.";
+  const others = data.is_source ? [element("span", {}, element("span", { class: "tag again" }, "n"), " recomputed in the adjoint sweep"),
+    element("span", {}, element("span", { class: "tag other" }, "+n"), " inverted, or read again from memory")] : null;
+  return [title, element("div", { class: "legend" }, choice, element("span", {}, element("span", { class: "tag stored" }, "n"), " stored by the primal sweep"), others,
+    element("span", {}, "Hover over a line for the reasons; a click keeps them open."), none, summary),
+    data.is_source ? null : element("p", { class: "quiet small" }, bundleText(data)), files];
 }
