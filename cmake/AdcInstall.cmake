@@ -36,10 +36,13 @@ if(ADC_BUILD_COMPILER)
       list(APPEND completions "${pages_folder}/${shell}")
       list(APPEND write_pages COMMAND adc completion ${shell} > "${pages_folder}/${shell}")
     endforeach()
-    add_custom_command(OUTPUT ${pages} ${completions} ${write_pages} DEPENDS adc VERBATIM)
-    add_custom_target(adc_pages ALL DEPENDS ${pages} ${completions})
+    list(APPEND write_pages COMMAND adc explain --page > "${pages_folder}/errors.html")
+    add_custom_command(OUTPUT ${pages} ${completions} "${pages_folder}/errors.html" ${write_pages} DEPENDS adc VERBATIM)
+    add_custom_target(adc_pages ALL DEPENDS ${pages} ${completions} "${pages_folder}/errors.html")
     add_dependencies(adc_installed adc_pages)
     install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT compiler)
+    # Where adc finds it: messages in editors and terminals link to it.
+    install(FILES "${pages_folder}/errors.html" DESTINATION lib/adc COMPONENT compiler)
     install(FILES "${pages_folder}/bash" DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME adc
       COMPONENT compiler)
     install(FILES "${pages_folder}/zsh" DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _adc

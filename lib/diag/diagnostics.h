@@ -72,8 +72,10 @@ class Diagnostics {
 };
 
 /// "file:7:12: error: text [E0107]" with the source line, a caret span, notes and help, in the order
-/// reported. With `color`, for people at a terminal, the command that explains the first one follows.
-std::string PrintDiagnostics(const Diagnostics& diagnostics, const SourceManager& sources, bool color);
+/// reported. With `color`, for people at a terminal, the command that explains the first one follows. With
+/// `page`, the address of the page of all messages, ids are links to it.
+std::string PrintDiagnostics(const Diagnostics& diagnostics, const SourceManager& sources, bool color,
+                             std::string_view page = {});
 std::string PrintDiagnosticsJson(const Diagnostics& diagnostics, const SourceManager& sources);
 /// One log in SARIF 2.1.0, of the compiler of this version, also where there is nothing to report.
 std::string PrintDiagnosticsSarif(const Diagnostics& diagnostics, const SourceManager& sources,

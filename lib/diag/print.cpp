@@ -43,8 +43,8 @@ size_t AppendShown(std::string& out, std::string_view text, size_t begin, size_t
 
 class TextPrinter {
  public:
-  TextPrinter(const SourceManager& sources, bool color, std::string& out)
-      : sources_(sources), color_(color), out_(out) {}
+  TextPrinter(const SourceManager& sources, bool color, std::string_view page, std::string& out)
+      : sources_(sources), color_(color), page_(page), out_(out) {}
 
   void Print(const Diagnostic& diagnostic) {
     const char* word = SeverityWord(diagnostic.severity);
@@ -68,6 +68,12 @@ class TextPrinter {
   /// A message may quote the user's text: nothing in it reaches the terminal as a control character.
   void AppendText(std::string_view text) { AppendShown(out_, text, 0, text.size()); }
 
+  /// The id, as a link where there is a page.
+  std::string Linked(const std::string& id) const {
+    if (page_.empty()) return id;
+    return "\033]8;;" + std::string(page_) + "#" + id + "\033\\" + id + "\033]8;;\033\\";
+  }
+
   void Headline(SourceSpan span, std::string_view word, const char* paint, std::string_view text,
                 std::string_view id) {
     const SourceFile* file = sources_.FileOf(span);
@@ -82,7 +88,7 @@ class TextPrinter {
     Painted(paint, std::string(word) + ":");
     out_ += ' ';
     AppendText(text);
-    if (!id.empty()) out_ += " [" + std::string(id) + "]";
+    if (!id.empty()) out_ += " [" + Linked(std::string(id)) + "]";
     out_ += '\n';
     if (file != nullptr) Excerpt(*file, span);
   }
@@ -113,14 +119,16 @@ class TextPrinter {
 
   const SourceManager& sources_;
   bool color_;
+  std::string_view page_;
   std::string& out_;
 };
 
 }  // namespace
 
-std::string PrintDiagnostics(const Diagnostics& diagnostics, const SourceManager& sources, bool color) {
+std::string PrintDiagnostics(const Diagnostics& diagnostics, const SourceManager& sources, bool color,
+                             std::string_view page) {
   std::string out;
-  TextPrinter printer(sources, color, out);
+  TextPrinter printer(sources, color, page, out);
   for (const Diagnostic& diagnostic : diagnostics.All()) printer.Print(diagnostic);
   if (diagnostics.Full()) {
     out += "adc: stopped after " + std::to_string(diagnostics.ErrorLimit()) +

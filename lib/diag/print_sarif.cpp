@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "diag/diagnostics.h"
+#include "diag/examples.h"
 #include "diag/severity_word.h"
 #include "support/uri.h"
 #include "support/utf16.h"
@@ -68,10 +69,18 @@ class SarifPrinter {
       const ErrorInfo& info = InfoOf(id);
       rules_.push_back({{"id", info.id},
                         {"shortDescription", {{"text", info.title}}},
-                        {"help", {{"text", info.explanation}}},
+                        {"help", HelpOf(info)},
                         {"defaultConfiguration", {{"level", info.id[0] == 'W' ? "warning" : "error"}}}});
     }
     return found->second;
+  }
+
+  /// Why, an example and the way out. There is no `helpUri`: a log is read on other machines than this one,
+  /// and what is installed here is nothing there.
+  static Json HelpOf(const ErrorInfo& info) {
+    std::string text(info.explanation), example(ExampleOf(info.id).text);
+    if (example.empty()) return {{"text", text}};
+    return {{"text", text + "\n\n" + example}, {"markdown", text + "\n\n```\n" + example + "```\n"}};
   }
 
   /// Null where there is none.

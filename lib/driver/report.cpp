@@ -4,6 +4,7 @@
 
 #include "diag/errors/adstack.h"
 #include "diag/errors/driver.h"
+#include "driver/error_page.h"
 #include "driver/version.h"
 #include "support/check.h"
 #include "support/terminal.h"
@@ -43,7 +44,8 @@ std::string DiagnosticsText(const diag::Diagnostics& diagnostics, const diag::So
                             const CompileOptions& options) {
   switch (options.message_form) {
     case MessageForm::Text:
-      return diag::PrintDiagnostics(diagnostics, sources, ColorOnStandardError());
+      return diag::PrintDiagnostics(diagnostics, sources, ColorOnStandardError(),
+                                    LinksOnStandardError() ? ErrorPageUri() : "");
     case MessageForm::Json:
       return diag::PrintDiagnosticsJson(diagnostics, sources);
     case MessageForm::Sarif:

@@ -20,6 +20,11 @@ bool ColorOnStandardError() {
   return isatty(STDERR_FILENO) == 1;
 }
 
+bool LinksOnStandardError() {
+  const char* terminal = std::getenv("TERM");
+  return ColorOnStandardError() && terminal != nullptr && std::string_view(terminal) != "linux";
+}
+
 void UseBytesAsTheyAre() {
 #if defined(_WIN32)
   for (std::FILE* stream : {stdin, stdout, stderr}) _setmode(_fileno(stream), _O_BINARY);

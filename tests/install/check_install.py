@@ -7,12 +7,17 @@ project outside of the tree (consumer/) use it through find_package, pkg-config 
 import argparse
 import os
 import pathlib
+import pty
 import re
 import shutil
 import subprocess
 import sys
 
 HERE = pathlib.Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "e2e"))
+from lsp_client import Client  # noqa: E402
+
+WRONG = "kernel @k() {\n  %b = neg %a\n}\n"
 
 
 def run(*command, code=0, **more):
@@ -76,6 +81,45 @@ def check_relocated(options, prefix):
         said = run(adc, *command, "-o", "other.adcb", code=1, cwd=folder)
         expect(str(file.name) in said, f"no word of {file} in:\n{said}")
         aside.rename(file)
+
+
+def check_error_page(options, prefix):
+    """A message of the installed adc leads to its place on the page that is installed: in an editor, and on a terminal."""
+    page, adc = prefix / "lib/adc/errors.html", prefix / "bin/adc"
+    expect(page.read_text(encoding="utf-8") == run(adc, "explain", "--page"), "lib/adc/errors.html is not what adc prints")
+    expect('<h2 id="E0106">' in page.read_text(encoding="utf-8"), "the page has no anchor for E0106")
+    wanted = page.resolve().as_uri() + "#E0106"
+
+    def linked():
+        client = Client(adc)
+        client.initialize()
+        client.open("file:///wrong.ir", WRONG)
+        message, = client.diagnostics("file:///wrong.ir")
+        client.process.kill()
+        return message.get("codeDescription", {}).get("href")
+
+    def terminal(kind):
+        """What adc writes where standard error is a terminal."""
+        ours, theirs = pty.openpty()
+        file = options.work / "wrong.ir"
+        file.write_text(WRONG, encoding="utf-8")
+        environment = {**os.environ, "TERM": kind}
+        environment.pop("NO_COLOR", None)
+        subprocess.run([adc, "--emit=ir", file], stderr=theirs, stdout=subprocess.DEVNULL, env=environment, check=False)
+        os.close(theirs)
+        said = os.read(ours, 100000).decode()
+        os.close(ours)
+        return said
+
+    expect(linked() == wanted, f"a message in an editor leads to {linked()} and not to {wanted}")
+    link = f"[\033]8;;{wanted}\033\\E0106\033]8;;\033\\]"
+    expect(link in terminal("xterm-256color"), "on a terminal the id is no link")
+    for kind in ("linux", "dumb"):
+        expect("\033]8" not in terminal(kind) and "[E0106]" in terminal(kind), f"TERM={kind} gets a link")
+    aside = page.with_suffix(".aside")
+    page.rename(aside)
+    expect(linked() is None and "\033]8" not in terminal("xterm"), "a message leads to a page that is not there")
+    aside.rename(page)
 
 
 def check_consumer(options, prefix, generator):
@@ -275,6 +319,7 @@ def main():
     prefix = install(options)
     check_shared(prefix)
     check_relocated(options, prefix)
+    check_error_page(options, prefix)
     check_consumer(options, prefix, "Ninja")
     check_consumer(options, prefix, "Unix Makefiles")
     check_subproject(options)

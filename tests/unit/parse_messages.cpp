@@ -99,6 +99,16 @@ TEST_CASE("every kind of error has a title and an explanation", "[diag]") {
   }
 }
 
+TEST_CASE("an id is a link where the page of all messages is known", "[diag]") {
+  Reading reading("kernel @k(%x: buffer<f32, 1>) { %y = ad %x, %x }");
+  std::string linked =
+      diag::PrintDiagnostics(reading.diagnostics, reading.sources, true, "file:///a%20b/errors.html");
+  CHECK(linked.find("[\033]8;;file:///a%20b/errors.html#E0109\033\\E0109\033]8;;\033\\]\n") !=
+        std::string::npos);
+  CHECK(diag::PrintDiagnostics(reading.diagnostics, reading.sources, true).find("\033]8") ==
+        std::string::npos);
+}
+
 TEST_CASE("on a terminal the first message comes with the command that explains it") {
   Reading reading("kernel @k(%x: buffer<f32, 1>) { %y = ad %x, %x }");
   std::string hint = "adc explain E0109: what this means, an example, the way out\n";

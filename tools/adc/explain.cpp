@@ -9,6 +9,7 @@
 #include "compile_source.h"
 #include "diag/errors.h"
 #include "diag/examples.h"
+#include "errors_page.h"
 #include "explain_value.h"
 #include "json_output.h"
 #include "print.h"
@@ -104,7 +105,7 @@ void PrintWrapped(std::string_view text) {
 
 int Explain(const std::vector<std::string>& words, Session&) {
   std::vector<std::string> ids;
-  bool list = false, json = false;
+  bool list = false, json = false, page = false;
   ValueQuestion question;
   CommandLine line(
       "adc explain [options] ID...|kernel.ir[:LINE] [%VALUE...]",
@@ -114,6 +115,8 @@ int Explain(const std::vector<std::string>& words, Session&) {
       "they store them, in how many bytes, compute them again, or do not read them, and what reads them.");
   line.Flag("--list", "print every id with its title", &list);
   line.Flag("--json", "print a list of objects: id, title, explanation, example", &json);
+  line.Flag("--page", "print a page for a browser about all messages; lib/adc/errors.html is this page",
+            &page);
   line.Section("For a source file:");
   question.AddTo(line);
   line.Example("adc explain E0401", "the title, the explanation and an example");
@@ -121,6 +124,10 @@ int Explain(const std::vector<std::string>& words, Session&) {
   line.Example("adc explain relax.cpp:11", "what gradients do about the values of line 11");
   line.Positional("id", 0, 1000, &ids);
   if (std::optional<int> code = line.Parse(TakeValues(words, &question))) return *code;
+  if (page) {
+    PrintRaw(ErrorsPage());
+    return kExitOk;
+  }
   if (list) {
     PrintAll(json);
     return kExitOk;

@@ -238,6 +238,7 @@ void LanguageServer::Publish(const Open& open) {
                 {"code", message.id},
                 {"source", "adc"},
                 {"message", message.text}};
+    if (!error_page_.empty()) one["codeDescription"] = {{"href", error_page_ + "#" + message.id}};
     for (const DocumentMessage::Related& related : message.related) {
       one["relatedInformation"].push_back(
           {{"location", LocationOf(related.place, open.uri, PathOf(open.uri))}, {"message", related.text}});

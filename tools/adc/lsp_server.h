@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 
+#include "driver/error_page.h"
 #include "driver/options.h"
 #include "lsp_document.h"
 
@@ -66,7 +67,8 @@ class LanguageServer {
   std::function<void(const std::string&)> send_;
   std::function<bool()> is_ready_;
   std::map<std::string, Open> documents_;  ///< by URI
-  std::string failure_;                    ///< why the request that is being answered cannot be
+  std::string error_page_ = driver::ErrorPageUri();
+  std::string failure_;  ///< why the request that is being answered cannot be
   bool initialised_ = false, shut_down_ = false, ended_ = false;
 };
 

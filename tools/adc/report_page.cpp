@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "artifact/sha256.h"
+#include "html.h"
 
 namespace adc::tool {
 
@@ -23,26 +24,6 @@ extern const char* const kReportKernels;
 extern const char* const kReportMain;
 
 namespace {
-
-std::string Escaped(std::string_view text) {
-  std::string escaped;
-  for (char letter : text) {
-    switch (letter) {
-      case '&':
-        escaped += "&amp;";
-        break;
-      case '<':
-        escaped += "&lt;";
-        break;
-      case '>':
-        escaped += "&gt;";
-        break;
-      default:
-        escaped += letter;
-    }
-  }
-  return escaped;
-}
 
 /// JSON that no HTML ends: a '<' inside of its strings is written as \u003c.
 std::string DataText(const Json& data) {
@@ -96,7 +77,7 @@ std::string ReportPage(const Json& data) {
                            kReportCurve, kReportGraph, kReportKernels, kReportMain})
     script += part;
   return Filled(kReportHtml, {{"{{digest}}", DigestOf(script)},
-                              {"{{title}}", Escaped(data["title"].get<std::string>())},
+                              {"{{title}}", EscapedHtml(data["title"].get<std::string>())},
                               {"{{style}}", kReportStyle},
                               {"{{data}}", DataText(data)},
                               {"{{script}}", script}});
