@@ -155,7 +155,10 @@ bool Inline(PipelineState& state) {
 }
 
 bool Unroll(PipelineState& state) {
-  transform::UnrollConfig config{.instruction_limit = InstructionLimit(state), .fold = Folding(state)};
+  // Who writes the text says which loops are unrolled.
+  transform::UnrollConfig config{.instruction_limit = InstructionLimit(state),
+                                 .fold = Folding(state),
+                                 .small = state.module.door == ir::Door::Cpp};
   return transform::Unroll(state.module, config, state.diagnostics);
 }
 
@@ -517,8 +520,10 @@ constexpr Pass kPasses[] = {
     // Beyond this point only calls of functions with derivatives of their own are left.
     {"inline", Stage::Normalise, Inline, kParsed, kParsed, Form::NoExits, kSame,
      "replaces calls by bodies, except of functions with derivatives of their own"},
+    {"count-loops", Stage::Normalise, CountLoops, kParsed, kScalar, Form::NoExits, kSame,
+     "makes `for` of each `while` that counts to a bound which it does not change, or gives it the bound"},
     {"unroll", Stage::Normalise, Unroll, kParsed, kParsed, Form::Inlined, kSame,
-     "replaces loops marked `unroll` by copies of their bodies"},
+     "replaces loops marked `unroll` by copies of their bodies, and small ones of C++ over local arrays"},
     // Beyond this point parallel loops stand at the top level.
     {"guard-tasks", Stage::Normalise, GuardTasks, kParsed, kParsed, Form::Unrolled, kSame,
      "takes `parallel` out of branches"},
@@ -535,9 +540,9 @@ constexpr Pass kPasses[] = {
      "moves a value into the only branch that reads it, if its derivative may be infinite"},
     {"simplify", Stage::Normalise, Simplify, kParsed, kLowered, Form::NoExits, kSame,
      "folds, shares, hoists and forwards values, and drops dead code"},
-    // Bounds stand before their loops by now.
+    // Counters and bounds in memory are values by now.
     {"count-loops", Stage::Normalise, CountLoops, kParsed, kScalar, Form::Scalars, kSame,
-     "makes `for` of each `while` that counts to a bound which it does not change, or gives it the bound"},
+     "once more, after counters in memory have become values"},
     {"float-bits", Stage::Normalise, FloatBits, kParsed, kScalar, Form::Scalars, kSame,
      "makes signs, choices and swaps of floats of arithmetic on their bits, through which derivatives pass"},
     // Beyond this point no value crosses from task to task.

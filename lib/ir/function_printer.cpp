@@ -314,6 +314,8 @@ void FunctionPrinter::PrintWhile(const InstData& data, std::span<const Value> op
     PrintWord(data, Word::OrNone);
   }
   Carry(data.regions[0], 0, operands.subspan(has_max ? 1 : 0));
+  PrintWord(data, Word::Unroll);
+  PrintWord(data, Word::Unwrapped);
   Checkpoint(data);
   RaisedWords(data);
   out_ += ' ';

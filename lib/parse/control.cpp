@@ -174,10 +174,16 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
     } else if (stream_.IsWord("steps") && !words.Has(ir::Word::Steps)) {
       stream_.Advance();
       words.Add(ir::Word::Steps);
+    } else if (stream_.IsWord("unroll") && !words.Has(ir::Word::Unroll)) {
+      stream_.Advance();
+      words.Add(ir::Word::Unroll);
+    } else if (stream_.IsWord("no_wrap") && !words.Has(ir::Word::Unwrapped)) {
+      stream_.Advance();
+      words.Add(ir::Word::Unwrapped);
     } else if (ir::Words raised = ParseRaisedWords(Op::While); !raised.IsEmpty()) {
       words.Add(raised);
     } else {
-      stream_.Unexpected("'max', 'carry', 'checkpoint' or '{'");
+      stream_.Unexpected("'max', 'carry', 'checkpoint', 'unroll', 'no_wrap' or '{'");
       return false;
     }
   }
@@ -199,6 +205,7 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   body.expected = types;
   body.loop = &body;
   body.scope = region_ == nullptr ? nullptr : region_->scope;
+  body.holds_tasks = region_ != nullptr && region_->holds_tasks && words.Has(ir::Word::Unroll);
   Inst owner = made.poison ? Inst() : made.inst;
   test.block = function_.NewBlock(owner);
   body.block = function_.NewBlock(owner);

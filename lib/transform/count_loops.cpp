@@ -21,7 +21,9 @@
 // it wraps, and if there is none, nothing ever ends it. So the count is right for every loop that ends. A
 // wrapped j of any other step meets the bound later: such a loop stays unless the bound excludes that.
 // Likewise j != b ends, with a step of a power of two, after ((b - first) mod 2^width) / s iterations or not
-// at all. A loop of 2^40 iterations counts as one without end.
+// at all. A loop that is marked `no_wrap` promises that none of this happens to a counter with a sign, and a
+// cast to more bits without one then preserves a number that grows from 0 on. A loop of 2^40 iterations
+// counts as one without end.
 
 #include "transform/count_loops.h"
 
@@ -80,13 +82,15 @@ struct Counted {
   Type type;            ///< in which it counts: its own, or the other one of its width
   Op op = Op::Lt;       ///< the loop goes on while `counter op bound`
   int64_t step = 0;
-  Value bound;           ///< of the type in which the two are compared
+  Value bound;           ///< of the type in which the two are compared, in the old function
+  Value limit;           ///< the same in the new one
   Extremes first, last;  ///< where the counter starts, and the bound
   Known test;            ///< the comparison, while the loop goes on
   bool alone = true;     ///< nothing else ends the loop
   bool may_go_on =
-      false;           ///< for some bounds the comparison holds for ever, and something else ends the loop
-  bool steady = true;  ///< the counter changes as well on the ways on which something else ends the loop
+      false;  ///< for some bounds the comparison holds for ever, and something else ends the loop
+  bool unwrapped = false;  ///< it is promised that it does not wrap
+  bool steady = true;      ///< the counter changes as well on the ways on which something else ends the loop
 };
 
 /// The `for` of a counted loop: `to - from` and `step` say how often, `reversed` in which order.
@@ -103,7 +107,7 @@ struct Shape {
 class CountingRewriter final : public Rewriter {
  public:
   CountingRewriter(ir::Module& module, const Function& from, FoldConfig fold)
-      : Rewriter(module, from, fold), structure_(from), uses_(from) {}
+      : Rewriter(module, from, fold), structure_(from), memory_(structure_), uses_(from) {}
 
   bool any() const { return any_; }
 
@@ -167,25 +171,29 @@ class CountingRewriter final : public Rewriter {
         all.push_back({from_.Operand(inst, 0), truth});
         all.push_back({from_.Operand(inst, 1), truth});
       }
-      if (op != Op::If) continue;
+      if (!IsChoice(op)) continue;
       for (uint32_t r = 0; r < 2; ++r) {
         if (!IsExcluded(inst, r, {all[next]})) continue;
         all.push_back({from_.Operand(inst, 0), r == 1});
-        all.push_back({YieldOf(inst, 1 - r, from_[value].number), truth});
+        all.push_back({GivenBy(inst, 1 - r, value), truth});
       }
     }
   }
 
-  Value YieldOf(Inst branch, uint32_t region, uint32_t number) const {
-    return from_.Operand(from_.Terminator(from_[branch].regions[region]), number);
+  static bool IsChoice(Op op) { return op == Op::If || op == Op::Select; }
+
+  /// What a result of a choice is where it takes this region, or operand.
+  Value GivenBy(Inst choice, uint32_t region, Value result) const {
+    if (from_[choice].op == Op::Select) return from_.Operand(choice, region + 1);
+    return from_.Operand(from_.Terminator(from_[choice].regions[region]), from_[result].number);
   }
 
   /// Whether what is known rules out that the branch takes this region.
   bool IsExcluded(Inst branch, uint32_t region, const std::vector<Known>& known) const {
     return std::any_of(known.begin(), known.end(), [&](const Known& one) {
       if (std::optional<bool> taken = Decided(from_.Operand(branch, 0), one)) return *taken == (region == 1);
-      if (from_[branch].op != Op::If || from_.DefiningInst(one.value) != branch) return false;
-      Value given = YieldOf(branch, region, from_[one.value].number);
+      if (!IsChoice(from_[branch].op) || from_.DefiningInst(one.value) != branch) return false;
+      Value given = GivenBy(branch, region, one.value);
       return from_.IsConstant(given) && (from_.ConstantOf(given).bits != 0) != one.truth;
     });
   }
@@ -218,18 +226,44 @@ class CountingRewriter final : public Rewriter {
     Value left = from_.Operand(test, 0), right = from_.Operand(test, 1);
     if (!from_.TypeOf(left).IsScalar() || !ir::IsInteger(from_.TypeOf(left).scalar)) return std::nullopt;
     std::optional<Counted> counted;
-    if (structure_.DefinedOutside(right, loop)) {
+    uint32_t steps = kMostSums;
+    if (StandsBefore(right, loop, steps)) {
       counted = Counter(loop, op, left, right, going);
-    } else if (structure_.DefinedOutside(left, loop)) {
+    } else if (StandsBefore(left, loop, steps)) {
       counted = Counter(loop, Mirror(op), right, left, going);
     }
     if (counted) counted->test = condition;
     return counted;
   }
 
+  /// Whether `v` is the same whenever the condition is evaluated, and may be computed before the loop.
+  bool StandsBefore(Value v, Inst loop, uint32_t& left) const {
+    if (structure_.DefinedOutside(v, loop)) return true;
+    Inst inst = from_.DefiningInst(v);
+    if (!inst.Valid() || from_[inst].parent != from_[loop].regions[0] || left == 0) return false;
+    --left;
+    Op op = from_[inst].op;
+    bool is_same = op == Op::Load ? !memory_.IsWrittenIn(memory_.ClassOf(inst), loop)
+                                  : op == Op::Shape || IsArithmetic(op);
+    std::span<const Value> operands = from_.Operands(inst);
+    return is_same && std::all_of(operands.begin(), operands.end(),
+                                  [&](Value one) { return StandsBefore(one, loop, left); });
+  }
+
+  /// Such a value before the loop, in the new function.
+  Value Before(Value v, Inst loop) {
+    if (!structure_.DefinedOutside(v, loop)) {
+      Inst inst = from_.DefiningInst(v);
+      for (Value one : from_.Operands(inst)) Before(one, loop);
+      Copy(inst);
+    }
+    return Map(v);
+  }
+
   std::optional<Counted> Counter(Inst loop, Op op, Value compared, Value bound,
                                  const std::vector<Known>& going) {
     Type type = from_.TypeOf(compared);
+    bool not_below_zero = false;
     Block test = from_[loop].regions[0];
     // From the comparison down to the carried value.
     for (Inst cast = from_.DefiningInst(compared); cast.Valid(); cast = from_.DefiningInst(compared)) {
@@ -238,9 +272,9 @@ class CountingRewriter final : public Rewriter {
       Type inner = from_.TypeOf(compared);
       if (!inner.IsScalar() || !ir::IsInteger(inner.scalar)) return std::nullopt;
       bool same_width = ir::BitWidth(inner.scalar) == ir::BitWidth(type.scalar);
-      bool widens = ir::BitWidth(inner.scalar) < ir::BitWidth(type.scalar) &&
-                    (ir::IsUnsigned(inner.scalar) || ir::IsSigned(type.scalar));
+      bool widens = ir::BitWidth(inner.scalar) < ir::BitWidth(type.scalar);
       if (!same_width && !widens) return std::nullopt;
+      if (widens && ir::IsSigned(inner.scalar) && ir::IsUnsigned(type.scalar)) not_below_zero = true;
       // Below a cast of one width the type above is what counts; a wider one only compares.
       if (widens) type = inner;
     }
@@ -262,7 +296,13 @@ class CountingRewriter final : public Rewriter {
     counted.steady = steady;
     if (counted.step == 0 || counted.step == OfType(Signed(type)).low) return std::nullopt;
     counted.first = Converted(ExtremesOf(Map(from_.Operand(loop, param.number))), type);
-    counted.last = ExtremesOf(Map(bound));
+    // Numbers of fewer bits are sums of more bits, cut.
+    counted.unwrapped = from_[loop].Has(ir::Word::Unwrapped) && from_.TypeOf(compared) == type &&
+                        ir::IsSigned(type.scalar) && ir::BitWidth(type.scalar) >= 32;
+    if (not_below_zero && (!counted.unwrapped || counted.step < 0 || counted.first.low < 0))
+      return std::nullopt;
+    counted.limit = Before(bound, loop);
+    counted.last = ExtremesOf(counted.limit);
     return counted;
   }
 
@@ -276,7 +316,7 @@ class CountingRewriter final : public Rewriter {
       if (!inst.Valid() || left == 0) return std::nullopt;
       --left;
       Op op = from_[inst].op;
-      if (op == Op::Select || op == Op::If) {
+      if (IsChoice(op)) {
         std::optional<uint64_t> change = ChangeOfChoice(inst, v, param, known, left);
         return change ? std::optional(sum + *change) : std::nullopt;
       }
@@ -296,14 +336,12 @@ class CountingRewriter final : public Rewriter {
     std::optional<uint64_t> change;
     for (uint32_t r = 0; r < 2; ++r) {
       if (IsExcluded(inst, r, known)) continue;
-      bool is_select = from_[inst].op == Op::Select;
       std::vector<Known> here = known;
       AddKnown({from_.Operand(inst, 0), r == 0}, here);
-      for (size_t n = 0; n < known.size() && !is_select; ++n) {
-        if (from_.DefiningInst(known[n].value) == inst)
-          AddKnown({YieldOf(inst, r, from_[known[n].value].number), known[n].truth}, here);
+      for (const Known& one : known) {
+        if (from_.DefiningInst(one.value) == inst) AddKnown({GivenBy(inst, r, one.value), one.truth}, here);
       }
-      Value given = is_select ? from_.Operand(inst, r + 1) : YieldOf(inst, r, from_[v].number);
+      Value given = GivenBy(inst, r, v);
       std::optional<uint64_t> one = ChangeOf(given, param, here, left);
       if (!one || (change && change != one)) return std::nullopt;
       change = one;
@@ -332,16 +370,23 @@ class CountingRewriter final : public Rewriter {
     if (!inst.Valid() || depth == kMostSteps) return all;
     if ((*into_)[inst].op == Op::Shape) return {0, all.high};
     Op op = (*into_)[inst].op;
+    if (op != Op::Cast && op != Op::Div && op != Op::Add) return all;
     Value operand = into_->Operand(inst, 0);
     if (!into_->TypeOf(operand).IsScalar() || !ir::IsInteger(into_->TypeOf(operand).scalar)) return all;
     if (op == Op::Cast) return Converted(ExtremesOf(operand, depth + 1), type);
-    if (op != Op::Div) return all;
-    std::optional<int64_t> divisor = into_->IntegerConstant(into_->Operand(inst, 1));
-    Extremes dividend = ExtremesOf(operand, depth + 1);
-    if (!divisor || *divisor < 2 || dividend.low < 0) return all;
-    uint64_t high = dividend.beyond ? UINT64_MAX : static_cast<uint64_t>(dividend.high);
-    auto most = static_cast<int64_t>(high / static_cast<uint64_t>(*divisor));
-    return {dividend.low / *divisor, most};
+    std::optional<int64_t> constant = into_->IntegerConstant(into_->Operand(inst, 1));
+    Extremes base = ExtremesOf(operand, depth + 1);
+    if (op == Op::Add) return constant ? Moved(base, *constant, type) : all;
+    if (!constant || *constant < 2 || base.low < 0) return all;
+    uint64_t high = base.beyond ? UINT64_MAX : static_cast<uint64_t>(base.high);
+    auto most = static_cast<int64_t>(high / static_cast<uint64_t>(*constant));
+    return {base.low / *constant, most};
+  }
+
+  static Extremes Moved(Extremes from, int64_t by, Type type) {
+    Extremes all = OfType(type);
+    bool fits = !from.beyond && (by < 0 ? from.low >= all.low - by : from.high <= all.high - by);
+    return fits ? Extremes{from.low + by, from.high + by} : all;
   }
 
   static Extremes Converted(Extremes from, Type to) {
@@ -427,7 +472,8 @@ class CountingRewriter final : public Rewriter {
     Extremes all = OfType(counted.type), last = counted.last;
     bool never = up ? last.high <= all.high - margin : last.low >= all.low + margin;
     bool always = up ? last.low > all.high - margin : last.high < all.low + margin;
-    if (always || (!never && !is_power)) return std::nullopt;
+    if (always || (!never && !is_power && !counted.unwrapped)) return std::nullopt;
+    never = never || counted.unwrapped;
     counted.may_go_on = !never;
     if (!never && !counted.alone && ir::BitWidth(counted.type.scalar) == 64) return std::nullopt;
     if (InI32(counted.first) && InI32(counted.last) && stride <= INT32_MAX) {
@@ -454,7 +500,9 @@ class CountingRewriter final : public Rewriter {
     }
     if (stride == 1 && counted.first.high < all.high && (inclusive || can_add))
       return Shape{Shape::Index, type, true};
-    if (inclusive && counted.last.low == all.low) return std::nullopt;
+    // Nothing ends one to the smallest number, but that it wraps.
+    bool ends = counted.alone && counted.unwrapped;
+    if (inclusive && counted.last.low == all.low && !ends) return std::nullopt;
     return Shape{Shape::Mirrored, type};
   }
 
@@ -467,7 +515,7 @@ class CountingRewriter final : public Rewriter {
 
   std::pair<Value, Value> BoundsOf(const Counted& counted, const Shape& shape, Value start) {
     Value first = builder_.Cast(start, counted.type);
-    Value last = Map(counted.bound);
+    Value last = counted.limit;
     if (shape.form == Shape::Distance) {
       last = builder_.Cast(last, counted.type);
       Value way =
@@ -514,7 +562,7 @@ class CountingRewriter final : public Rewriter {
     SetMapped(counted.test.value, builder_.Int(ir::kI1, counted.test.truth ? 1 : 0));
     builder_.SetSpan(from_[loop].span);
     Inst made = counted.alone ? EmitFor(loop, counted, shape) : EmitBounded(loop, counted, shape);
-    (*into_)[made].words.Add(from_[loop].words.Of({ir::Word::Checkpoint}));
+    (*into_)[made].words.Add(from_[loop].words.Of({ir::Word::Checkpoint, ir::Word::Unroll}));
     (*into_)[made].attr = from_[loop].attr;
   }
 
@@ -597,7 +645,7 @@ class CountingRewriter final : public Rewriter {
     Value way = up ? builder_.Make(Op::Sub, {end, first}) : builder_.Make(Op::Sub, {first, end});
     Value rest = builder_.Make(Op::And, {way, builder_.I64(std::abs(counted.step) - 1)});
     Value last = builder_.Make(up ? Op::Sub : Op::Add, {end, rest});
-    return builder_.Make(counted.op, {last, InType(Map(counted.bound), counted.last, ir::kI64)});
+    return builder_.Make(counted.op, {last, InType(counted.limit, counted.last, ir::kI64)});
   }
 
   void VisitContents(Block block) {
@@ -629,6 +677,7 @@ class CountingRewriter final : public Rewriter {
   }
 
   analysis::Structure structure_;
+  analysis::MemoryClasses memory_;
   analysis::Uses uses_;
   Inst test_;  ///< the comparison of the loop that is being written
   bool any_ = false;

@@ -13,7 +13,7 @@ struct CountLoopsConfig {
 /// every iteration, with a bound from outside of the loop, by the `for` that runs as often. Where something
 /// else has to hold as well, the loop becomes a `while max` of what is left of its condition.
 ///
-/// Requires: scalars; simplified, so that bounds stand before their loops.
+/// Requires: no exits. Finds more in simplified functions.
 /// Guarantees: a loop that ends runs as often as before, also where its counter wraps on the way; the others
 /// stay. A loop that would never end for some bound may end for it, but not before something else ends it.
 /// Breaks: nothing. The counter is computed from the index, and carried only where it is read after the loop.

@@ -1,5 +1,8 @@
 #include "transform/unroll.h"
 
+#include <algorithm>
+
+#include "analysis/structure.h"
 #include "diag/errors/transform.h"
 #include "ir/module.h"
 #include "transform/rewriter.h"
@@ -14,11 +17,22 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
+constexpr uint64_t kSmallTrips = 16;
+/// Instructions that all copies of a small loop have, over local arrays and over vectors.
+constexpr uint64_t kSmallOverArrays = 512;
+constexpr uint64_t kSmallOverVectors = 128;
+/// Copies that stand in one another.
+constexpr uint32_t kDeepest = 200;
+
+bool IsMarked(const ir::InstData& data) {
+  return (data.op == Op::For || data.op == Op::While) && data.Has(ir::Word::Unroll);
+}
+
 class UnrollRewriter final : public Rewriter {
  public:
   UnrollRewriter(ir::Module& module, const Function& from, const UnrollConfig& config,
                  diag::Diagnostics& diagnostics)
-      : Rewriter(module, from, config.fold), limit_(config.instruction_limit), diagnostics_(diagnostics) {}
+      : Rewriter(module, from, config.fold), config_(config), structure_(from), diagnostics_(diagnostics) {}
 
   bool failed() const { return failed_; }
 
@@ -26,43 +40,21 @@ class UnrollRewriter final : public Rewriter {
   void Visit(Inst inst) override {
     const ir::InstData& data = from_[inst];
     // After the limit the result is thrown away: what is still visited is copied as it stands.
-    if (too_large_ || data.op != Op::For || !data.Has(ir::Word::Unroll)) return Copy(inst);
-    std::optional<int64_t> lo = into_->IntegerConstant(Map(from_.Operand(inst, 0)));
-    std::optional<int64_t> hi = into_->IntegerConstant(Map(from_.Operand(inst, 1)));
-    std::optional<int64_t> step = into_->IntegerConstant(Map(from_.Operand(inst, 2)));
-    if (!lo || !hi || !step) {
+    bool is_chosen = !too_large_ && (IsMarked(data) || (config_.small && IsSmall(inst)));
+    if (!is_chosen) return Copy(inst);
+    std::vector<std::optional<int64_t>> bounds;
+    for (Value bound : BoundsOf(inst)) bounds.push_back(into_->IntegerConstant(Map(bound)));
+    if (bounds.empty() ||
+        !std::all_of(bounds.begin(), bounds.end(), [](auto one) { return one.has_value(); })) {
       failed_ = true;
-      diag::Diagnostic& error =
-          diagnostics_.Error(diag::E0303, data.span, "'unroll' needs bounds that are constants");
-      for (uint32_t n = 0; n < 2; ++n) {
-        Inst bound = from_.DefiningInst(from_.Operand(inst, n));
-        if (bound.Valid() && !(n == 0 ? lo : hi))
-          error.AddNote(from_[bound].span,
-                        n == 0 ? "the lower bound comes from here" : "the upper bound comes from here");
-      }
-      error.AddHelp("remove 'unroll'; a loop with any bounds can be differentiated");
+      ReportBounds(inst, bounds);
       return Copy(inst);
     }
-    uint64_t distance = *hi > *lo ? static_cast<uint64_t>(*hi) - static_cast<uint64_t>(*lo) : 0;
-    uint64_t stride = *step > 0 ? static_cast<uint64_t>(*step) : 1;
-    uint64_t trips = distance / stride + (distance % stride != 0 ? 1 : 0);
-    std::vector<Value> carried = MapAll(from_.Operands(inst).subspan(3));
-    Block body = from_[inst].regions[0];
-    Type type = from_.TypeOf(from_[body].params[0]);
-    for (uint64_t trip = 0; trip < trips; ++trip) {
-      if (++iterations_ > limit_ || into_->InstCount() > limit_) return ReportGrowth(inst);
-      uint64_t number = data.Has(ir::Word::Reversed) ? trips - 1 - trip : trip;
-      auto index = static_cast<int64_t>(static_cast<uint64_t>(*lo) + number * stride);
-      SetMapped(from_[body].params[0], builder_.Int(type, index));
-      for (size_t n = 0; n < carried.size(); ++n) SetMapped(from_[body].params[n + 1], carried[n]);
-      for (Inst inner : from_[body].insts) {
-        if (from_[inner].op == Op::Yield) {
-          carried = MapAll(from_.Operands(inner));
-        } else {
-          Visit(inner);
-        }
-      }
-      if (too_large_) break;
+    std::vector<Value> carried = MapAll(from_.Operands(inst).subspan(bounds.size()));
+    if (data.op == Op::While) {
+      carried = CopyWhile(inst, *bounds[0], std::move(carried), 0);
+    } else {
+      CopyFor(inst, *bounds[0], *bounds[1], *bounds[2], carried);
     }
     for (uint32_t n = 0; n < carried.size(); ++n) {
       SetMapped(from_.Result(inst, n), carried[n]);
@@ -70,28 +62,165 @@ class UnrollRewriter final : public Rewriter {
     }
   }
 
-  void ReportGrowth(Inst inst) {
-    failed_ = too_large_ = true;
-    diagnostics_
-        .Error(diag::E0304, from_[inst].span,
-               "unrolling makes '" + std::string(module_.Text(from_.name)) + "' larger than " +
-                   std::to_string(limit_) + " instructions or iterations")
-        .AddHelp(
-            "remove 'unroll' from this loop or from one around it, or allow more with --limit-operations=N");
-    for (uint32_t n = 0; n < from_[inst].result_count; ++n)
-      SetMapped(from_.Result(inst, n), Map(from_.Operand(inst, 3 + n)));
+  /// The operands that say how often a loop runs: none of a `while` without `max`.
+  std::span<const Value> BoundsOf(Inst loop) const {
+    const ir::InstData& data = from_[loop];
+    if (data.op == Op::For) return from_.Operands(loop).subspan(0, 3);
+    return from_.Operands(loop).subspan(0, data.Has(ir::Word::HasMax) ? 1 : 0);
   }
 
-  uint32_t limit_;
+  // ---- Which loops
+
+  static uint64_t TripsOf(int64_t lo, int64_t hi, int64_t step) {
+    uint64_t distance = hi > lo ? static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo) : 0;
+    uint64_t stride = step > 0 ? static_cast<uint64_t>(step) : 1;
+    return distance / stride + (distance % stride != 0 ? 1 : 0);
+  }
+
+  /// Few iterations between constants, over elements of a local array or components of a vector, which become
+  /// registers.
+  bool IsSmall(Inst loop) const {
+    const ir::InstData& data = from_[loop];
+    bool may_be = data.op == Op::For || (data.op == Op::While && data.Has(ir::Word::HasMax));
+    if (!may_be || data.Has(ir::Word::Checkpoint)) return false;
+    std::vector<int64_t> bounds;
+    for (Value bound : BoundsOf(loop)) {
+      std::optional<int64_t> number = from_.IntegerConstant(bound);
+      if (!number) return false;
+      bounds.push_back(*number);
+    }
+    uint64_t trips = data.op == Op::For ? TripsOf(bounds[0], bounds[1], bounds[2])
+                                        : static_cast<uint64_t>(std::max<int64_t>(bounds[0], 0));
+    uint64_t size = std::max<uint64_t>(trips, 1) * (structure_.End(loop) - structure_.Position(loop) - 1);
+    if (trips > kSmallTrips || size > kSmallOverArrays) return false;
+    bool arrays = false, vectors = false;
+    for (uint32_t at = structure_.Position(loop) + 1; at < structure_.End(loop); ++at) {
+      Inst inst = structure_.Order()[at];
+      Op op = from_[inst].op;
+      auto varies = [&](uint32_t n) { return !from_.IsConstant(from_.Operand(inst, n)); };
+      if (op == Op::Load || op == Op::Store)
+        arrays = arrays || (from_.TypeOf(from_.Operand(inst, 0)).IsArray() && varies(1));
+      if (op == Op::VecGet || op == Op::VecSet) vectors = vectors || varies(1);
+      if (op == Op::MatGet) vectors = vectors || varies(1) || varies(2);
+    }
+    return arrays || (vectors && size <= kSmallOverVectors);
+  }
+
+  bool HoldsTasks(Inst loop) const {
+    return std::any_of(structure_.Order().begin() + structure_.Position(loop),
+                       structure_.Order().begin() + structure_.End(loop),
+                       [&](Inst inst) { return analysis::IsParallel(from_[inst].op); });
+  }
+
+  void ReportBounds(Inst loop, const std::vector<std::optional<int64_t>>& bounds) {
+    bool is_cpp = module_.door == ir::Door::Cpp;
+    bool is_while = from_[loop].op == Op::While;
+    diag::Diagnostic& error =
+        diagnostics_.Error(diag::E0303, from_[loop].span,
+                           is_cpp     ? "a loop around adc::parallel counts between constants"
+                           : is_while ? "'unroll' needs a loop that counts between constants"
+                                      : "'unroll' needs bounds that are constants");
+    for (uint32_t n = 0; n < bounds.size() && n < 2; ++n) {
+      Inst bound = from_.DefiningInst(from_.Operand(loop, n));
+      if (bound.Valid() && !bounds[n])
+        error.AddNote(from_[bound].span, is_while ? "the bound comes from here"
+                                         : n == 0 ? "the lower bound comes from here"
+                                                  : "the upper bound comes from here");
+    }
+    error.AddHelp(HoldsTasks(loop) ? "launch the kernel as often as that, or move the loop inside"
+                                   : "remove 'unroll'; a loop with any bounds can be differentiated");
+  }
+
+  // ---- Copies
+
+  /// Whether one more iteration is too much, which is reported.
+  bool IsTooMuch(Inst inst, uint32_t depth) {
+    if (too_large_) return true;
+    if (++iterations_ <= config_.instruction_limit && into_->InstCount() <= config_.instruction_limit &&
+        depth < kDeepest)
+      return false;
+    failed_ = too_large_ = true;
+    std::string limit = depth < kDeepest ? "larger than " + std::to_string(config_.instruction_limit) +
+                                               " instructions or iterations"
+                                         : "nest deeper than " + std::to_string(kDeepest) + " branches";
+    std::string name(module_.Text(from_.name));
+    diagnostics_.Error(diag::E0304, from_[inst].span, "unrolling makes '" + name + "' " + limit)
+        .AddHelp(
+            "remove 'unroll' from this loop or from one around it, or allow more with --limit-operations=N");
+    return true;
+  }
+
+  /// Writes the body once more, whose parameters are mapped; `carried` becomes what it yields.
+  void CopyBody(Block body, std::vector<Value>& carried) {
+    for (Inst inner : from_[body].insts) {
+      if (from_[inner].op == Op::Yield) {
+        carried = MapAll(from_.Operands(inner));
+      } else {
+        Visit(inner);
+      }
+    }
+  }
+
+  void CopyFor(Inst inst, int64_t lo, int64_t hi, int64_t step, std::vector<Value>& carried) {
+    Block body = from_[inst].regions[0];
+    Type type = from_.TypeOf(from_[body].params[0]);
+    uint64_t trips = TripsOf(lo, hi, step);
+    bool is_reversed = from_[inst].Has(ir::Word::Reversed);
+    for (uint64_t trip = 0; trip < trips && !IsTooMuch(inst, 0); ++trip) {
+      uint64_t number = is_reversed ? trips - 1 - trip : trip;
+      auto index = static_cast<int64_t>(static_cast<uint64_t>(lo) + number * static_cast<uint64_t>(step));
+      SetMapped(from_[body].params[0], builder_.Int(type, index));
+      for (size_t n = 0; n < carried.size(); ++n) SetMapped(from_[body].params[n + 1], carried[n]);
+      CopyBody(body, carried);
+    }
+  }
+
+  /// The carried values of a `while` after at most `left` iterations. An iteration behind an unknown
+  /// condition stands in a branch, and those after it stand in there with it: what it makes of constants
+  /// stays one.
+  std::vector<Value> CopyWhile(Inst inst, int64_t left, std::vector<Value> carried, uint32_t depth) {
+    Block test = from_[inst].regions[0], body = from_[inst].regions[1];
+    for (; left > 0 && !IsTooMuch(inst, depth); --left) {
+      for (size_t n = 0; n < carried.size(); ++n) SetMapped(from_[test].params[n], carried[n]);
+      for (Inst inner : from_[test].insts) {
+        if (from_[inner].op != Op::ContinueIf) Visit(inner);
+      }
+      Value condition = Map(from_.Operand(from_.Terminator(test), 0));
+      if (into_->IsConstant(condition)) {
+        if (into_->ConstantOf(condition).bits == 0) return carried;
+        CopyBody(body, carried);
+        continue;
+      }
+      std::vector<Type> types;
+      for (Value v : carried) types.push_back(into_->TypeOf(v));
+      builder_.SetSpan(from_[inst].span);
+      Inst branch = builder_.If(condition, types);
+      Block around = builder_.block();
+      builder_.SetBlock((*into_)[branch].regions[1]);
+      builder_.Yield(carried);
+      builder_.SetBlock((*into_)[branch].regions[0]);
+      CopyBody(body, carried);
+      builder_.Yield(CopyWhile(inst, left - 1, std::move(carried), depth + 1));
+      builder_.SetBlock(around);
+      std::vector<Value> results;
+      for (uint32_t n = 0; n < types.size(); ++n) results.push_back(into_->Result(branch, n));
+      return results;
+    }
+    return carried;
+  }
+
+  UnrollConfig config_;
+  analysis::Structure structure_;
   uint64_t iterations_ = 0;
   bool failed_ = false;
   bool too_large_ = false;
   diag::Diagnostics& diagnostics_;
 };
 
-bool HasUnroll(const Function& function) {
+bool MayUnroll(const Function& function, bool small) {
   for (uint32_t n = 0; n < function.InstCount(); ++n) {
-    if (function[Inst(n)].op == Op::For && function[Inst(n)].Has(ir::Word::Unroll)) return true;
+    const ir::InstData& data = function[Inst(n)];
+    if (IsMarked(data) || (small && (data.op == Op::For || data.op == Op::While))) return true;
   }
   return false;
 }
@@ -101,7 +230,7 @@ bool HasUnroll(const Function& function) {
 bool Unroll(ir::Module& module, const UnrollConfig& config, diag::Diagnostics& diagnostics) {
   bool failed = false;
   for (size_t n = 0; n < module.functions.size(); ++n) {
-    if (!HasUnroll(*module.functions[n])) continue;
+    if (!MayUnroll(*module.functions[n], config.small)) continue;
     UnrollRewriter rewriter(module, *module.functions[n], config, diagnostics);
     std::unique_ptr<Function> unrolled = rewriter.Run();
     failed = failed || rewriter.failed();

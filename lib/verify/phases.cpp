@@ -96,7 +96,8 @@ void CheckFunctionForm(Context& context, const Function& function, std::span<con
     if (form >= Form::Inlined && data.op == Op::Call && !StaysCalled(module, module.Find(data.symbol)))
       context.Error(diag::E0207, data.span,
                     "a call of " + context.Symbol(data.symbol) + " is left after inlining");
-    if (form >= Form::Unrolled && data.op == Op::For && data.Has(ir::Word::Unroll))
+    bool is_loop = data.op == Op::For || data.op == Op::While;
+    if (form >= Form::Unrolled && is_loop && data.Has(ir::Word::Unroll))
       context.Error(diag::E0207, data.span, "a loop that is marked 'unroll' is left");
     bool parallel = data.op == Op::Parallel || data.op == Op::ParallelOver;
     if (form >= Form::Flat && parallel && data.parent != function.Body())

@@ -97,7 +97,7 @@ TEST_CASE("Simplify keeps every bit of random kernels") {
 
 TEST_CASE("Promotion and unrolling keep every bit of random kernels") {
   CheckSame({.differentiable = false}, 100, [](ir::Module& module, diag::Diagnostics& diagnostics) {
-    return transform::Unroll(module, {}, diagnostics) &&
+    return transform::Unroll(module, {.small = true}, diagnostics) &&
            transform::MemoryToRegisters(module, {}, diagnostics);
   });
 }

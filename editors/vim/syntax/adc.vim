@@ -139,6 +139,7 @@ syn keyword adcKeyword in
 syn keyword adcKeyword kernel
 syn keyword adcKeyword lanes
 syn keyword adcKeyword layout
+syn keyword adcKeyword no_wrap
 syn keyword adcKeyword none
 syn keyword adcKeyword or
 syn keyword adcKeyword over
