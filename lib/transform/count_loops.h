@@ -10,8 +10,8 @@ struct CountLoopsConfig {
 };
 
 /// Replaces each `while` whose condition compares a carried integer, which grows or falls by a constant in
-/// every iteration, with a bound from outside of the loop, by the `for` that runs as often. Where something
-/// else has to hold as well, the loop becomes a `while max` of what is left of its condition.
+/// every iteration, with a bound that the loop does not change, by the `for` that runs as often. Where
+/// something else has to hold as well, the loop becomes a `while max` of what is left of its condition.
 ///
 /// Requires: no exits. Finds more in simplified functions.
 /// Guarantees: a loop that ends runs as often as before, also where its counter wraps on the way; the others

@@ -313,8 +313,7 @@ class StructureChecker {
       Inst owner = function_[block].owner;
       if (!owner.Valid() || owner.raw >= function_.InstCount()) break;
       const InstData& around = function_[owner];
-      bool unrolled =
-          (around.op == Op::For || around.op == Op::While) && around.Has(ir::Word::Unroll);
+      bool unrolled = (around.op == Op::For || around.op == Op::While) && around.Has(ir::Word::Unroll);
       if (around.op != Op::If && around.op != Op::Scope && !unrolled) break;
       block = around.parent;
     }

@@ -326,25 +326,19 @@ class Lowering {
   ObjectPtr ChosenPlace(const Frame& frame, clang::SourceRange range);
 
   // ---- Loops
-  struct Counted;
   void Loop(const clang::Stmt* statement);
   void ForLoop(const clang::ForStmt* loop);
-  bool TryCounted(const clang::ForStmt* loop, Counted* counted);
-  bool RunCounted(const clang::ForStmt* loop, const Counted& counted);
-  std::optional<ir::Value> OneMore(ir::Value v);
-  std::optional<ir::Value> AsSigned(ir::Value v, bool may_bound);
   void WhileForm(const clang::VarDecl* variable, const clang::Expr* condition, const clang::Expr* step,
-                 const clang::Stmt* body, const clang::Stmt* at, const clang::Stmt* first = nullptr);
+                 const clang::Stmt* body, const clang::Stmt* first = nullptr);
   void DoLoop(const clang::DoStmt* loop);
   void RangeLoop(const clang::CXXForRangeStmt* loop);
   void LoopBody(const clang::Stmt* body);
-  void FinishLoop(ir::Inst inst, int64_t checkpoint, const clang::Stmt* at);
+  void CloseLoop();
   void LeaveLoop(bool breaks, const clang::Stmt* at);
 
   struct OpenLoop {
-    std::function<void()> at_continue, at_break;  ///< run before the iteration, or the loop, ends
+    std::function<void()> at_continue;  ///< run before the iteration ends
     int64_t checkpoint = -1;
-    const clang::Stmt* statement = nullptr;
   };
   struct OpenSwitch {
     size_t scope, loops;
@@ -359,8 +353,6 @@ class Lowering {
   std::vector<Frame*> frames_;
   std::vector<OpenLoop> loops_;              ///< of this frame
   std::vector<OpenSwitch> switches_;         ///< of this frame
-  std::set<ir::Value> indices_;              ///< of loops that count up to a bound
-  std::set<const clang::Stmt*> uncounted_;   ///< `for` loops that turned out to be none of the IR's
   std::set<const clang::VarDecl*> making_;   ///< constants whose initialisers are being run
   std::vector<ObjectPtr> parts_;             ///< objects that know what they are part of, and pointers
   std::map<ir::Value, bool> array_outside_;  ///< local arrays made outside of a parallel

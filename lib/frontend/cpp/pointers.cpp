@@ -609,7 +609,7 @@ void Lowering::MoveMemory(const clang::CallExpr* call, bool sets) {
     } else {
       Copy(here, At(Moved(from, k, range), range), range);
     }
-    FinishLoop(ssa_.Close(), -1, call);
+    ssa_.Close();
   };
   if (sets || !SameArray(to.array, from.array)) return run({});
   // What overlaps is copied from the end that is not written first.

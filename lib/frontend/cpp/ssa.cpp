@@ -34,7 +34,6 @@ Value Ssa::Zero(Type type) {
 }
 
 Value Ssa::Get(Slot slot) {
-  for (std::vector<Slot>& log : logs_) log.push_back(slot);
   if (!env_[slot].Valid()) {
     Value zero = Zero(slots_[slot].type);
     if (function_.IsConstant(zero)) return zero;
@@ -524,60 +523,6 @@ void Ssa::VisitInside(Inst inst, const std::function<void(Inst)>& visit) const {
     if (region.Valid()) blocks.push_back(region);
   }
   VisitBlocks(function_, std::move(blocks), visit);
-}
-
-bool Ssa::ChangesInLoop(Slot slot) {
-  const Loop& loop = loops_.back();
-  if (slot >= loop.params.size()) return false;
-  Value param = loop.params[slot], before = Resolve(loop.entry[slot]);
-  auto changed = [&](Value v) {
-    v = Resolve(v);
-    return v != param && v != before;
-  };
-  if (reachable_ && changed(env_[slot])) return true;
-  return std::any_of(loop.exits.begin(), loop.exits.end(),
-                     [&](const Exit& exit) { return changed(exit.env[slot]); });
-}
-
-void Ssa::Rewind(const Mark& mark) {
-  function_[mark.block].insts.resize(mark.size);
-  builder_.SetBlock(mark.block);
-  env_ = mark.env;
-}
-
-void Ssa::VisitSince(const Mark& mark, const std::function<void(Inst)>& visit) const {
-  const std::vector<Inst>& insts = function_[mark.block].insts;
-  for (size_t n = mark.size; n < insts.size(); ++n) {
-    visit(insts[n]);
-    VisitInside(insts[n], visit);
-  }
-}
-
-bool Ssa::SameSlots(const Mark& mark) {
-  for (Slot slot = 0; slot < mark.env.size(); ++slot) {
-    if (Resolve(env_[slot]) != Resolve(mark.env[slot])) return false;
-  }
-  return true;
-}
-
-std::vector<Slot> Ssa::LogReads(bool begin) {
-  if (begin) {
-    logs_.emplace_back();
-    return {};
-  }
-  std::vector<Slot> read = std::move(logs_.back());
-  logs_.pop_back();
-  return read;
-}
-
-bool Ssa::WritesMemory(Value base) const {
-  bool writes = false;
-  VisitInnermost([&](Inst inst) {
-    Op op = function_[inst].op;
-    bool write = op == Op::Store || ir::IsAtomic(op);
-    writes = writes || op == Op::Call || (write && function_.Operand(inst, 0) == base);
-  });
-  return writes;
 }
 
 std::unique_ptr<ir::Function> Ssa::Finish() {

@@ -6,8 +6,8 @@
 // result of its `if`. A loop gives every slot a carried value when it is opened; when it is closed, those
 // that no iteration changes are replaced by what they were before (Braun and others, *Simple and Efficient
 // Construction of Static Single Assignment Form*, 2013, for structured control). Nothing is looked at ahead:
-// which slots a region assigns shows when it has been built. A loop may therefore be abandoned, and built
-// again in another form.
+// which slots a region assigns shows when it has been built. A `while` whose condition assigns is therefore
+// abandoned, and built again in another form.
 
 #include <functional>
 #include <map>
@@ -79,35 +79,13 @@ class Ssa {
   const std::vector<Slot>& Escaped() const { return escaped_; }
   /// Forgets the innermost loop and all that was built since it was opened.
   void Abandon();
-  /// Whether `slot` has the value that it had when the innermost loop was opened, or its index.
-  bool Unchanged(Slot slot, ir::Value value) { return Resolve(env_[slot]) == Resolve(value); }
-  /// Memory that instructions of the innermost loop, built so far, write.
-  bool WritesMemory(ir::Value base) const;
   /// Calls `visit` on each instruction of the innermost loop built so far.
   void VisitInnermost(const std::function<void(ir::Inst)>& visit) const;
   /// On each instruction inside of `inst`.
   void VisitInside(ir::Inst inst, const std::function<void(ir::Inst)>& visit) const;
-  /// Whether an iteration of the innermost loop may end with another value of the slot than it began with.
-  bool ChangesInLoop(Slot slot);
   size_t LoopCount() const { return loops_.size(); }
   /// Regions around.
   size_t Depth() const { return branches_.size() + loops_.size(); }
-
-  /// A point in the current block, to which one may go back.
-  struct Mark {
-    ir::Block block;
-    size_t size = 0;
-    std::vector<ir::Value> env;
-  };
-  Mark SetMark() const { return {builder_.block(), function_[builder_.block()].insts.size(), env_}; }
-  void Rewind(const Mark& mark);
-  void VisitSince(const Mark& mark, const std::function<void(ir::Inst)>& visit) const;
-  /// Whether all slots that there were have the values that they had.
-  bool SameSlots(const Mark& mark);
-  /// Begins to note which slots are read, or ends it: those read since.
-  std::vector<Slot> LogReads(bool begin);
-  /// Sets without naming the value.
-  void SetQuietly(Slot slot, ir::Value value) { env_[slot] = value; }
 
   size_t InstructionCount() const { return function_.InstCount(); }
   ir::Value Resolve(ir::Value v);
@@ -171,7 +149,6 @@ class Ssa {
   std::vector<Scope> scopes_;
   std::map<ir::Value, ir::Value> replaced_;
   std::vector<Slot> escaped_;
-  std::vector<std::vector<Slot>> logs_;
   std::vector<size_t> branches_;  ///< around: the slots that there were before
   bool reachable_ = true;
 };

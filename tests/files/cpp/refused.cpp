@@ -360,10 +360,6 @@ ADC_KERNEL void array_outside(Out y) {
 // CHECK: :[[#@LINE+1]]:50: error: an array that is declared outside of adc::parallel is used inside of it [E0802]
   adc::parallel(y.extent(0), [&](int i) { y[i] = a[i % 3]; });
 }
-ADC_KERNEL void parallel_in_loop(Out y, int n) {
-// CHECK: :[[#@LINE+1]]:3: error: a loop around adc::parallel counts between constants [E0802]
-  for (int t = 0; t < n; ++t) adc::parallel(y.extent(0), [&](int i) { y[i] += 1; });
-}
 // CHECK: :[[#@LINE+1]]:12: error: a kernel gives no value [E0802]
 ADC_KERNEL float gives_value(Out y) { return y[0]; }
 // CHECK: :[[#@LINE+1]]:29: error: a kernel has no parameters of type 'float *' [E0802]
