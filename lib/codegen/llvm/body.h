@@ -95,8 +95,12 @@ class BodyEmitter {
   void EmitGuarded(std::span<const ir::Inst> insts, llvm::Value* guard);
   llvm::SmallVector<llvm::Value*> EmitCopies(const TurnRange& turns, llvm::Value* first, llvm::Value* end,
                                              uint32_t copies, const llvm::SmallVector<llvm::Value*>& starts);
-  void EmitTurn(const TurnRange& turns, llvm::Value* number, llvm::SmallVector<llvm::Value*>& carried);
-  void EmitGuardedTurn(const TurnRange& turns, ir::Block body);
+  void EmitRound(const TurnRange& turns, llvm::Value* first, uint32_t copies,
+                 llvm::SmallVector<llvm::Value*>& carried);
+  void BeginTurn(const TurnRange& turns, llvm::Value* first, uint32_t copy,
+                 const llvm::SmallVector<llvm::Value*>& carried);
+  void EmitGuardedRound(const TurnRange& turns, llvm::Value* first, uint32_t copies,
+                        llvm::SmallVector<llvm::Value*>& carried);
   void UnrollTurns(llvm::BranchInst* latch, uint32_t turns);
   void EmitWhile(ir::Inst inst);
   void EmitIf(ir::Inst inst);

@@ -158,11 +158,10 @@ llvm::SmallVector<Value*> BodyEmitter::EmitCopies(const TurnRange& turns, Value*
     phis.back()->addIncoming(start, before);
     carried.push_back(phis.back());
   }
-  for (uint32_t copy = 0; copy < copies; ++copy) {
-    EmitTurn(turns, builder_.CreateAdd(turn, builder_.getInt64(copy), "", true, true), carried);
-    SetPlace(inst);
-    sums_->EndTurn(inst, copy, copies);
-  }
+  // First what all turns compute, so that no load of one waits for the exchanges of another.
+  EmitRound(turns, turn, copies, carried);
+  SetPlace(inst);
+  for (uint32_t copy = 0; copy < copies; ++copy) sums_->EndTurn(inst, copy, copies);
   Value* next = builder_.CreateAdd(turn, builder_.getInt64(copies), "", true, true);
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
   turn->addIncoming(next, latch);
@@ -178,46 +177,74 @@ llvm::SmallVector<Value*> BodyEmitter::EmitCopies(const TurnRange& turns, Value*
   return results;
 }
 
-void BodyEmitter::EmitTurn(const TurnRange& turns, Value* number, llvm::SmallVector<Value*>& carried) {
+/// So many turns from `first` on. `carried`: from what they start, and what they carry.
+void BodyEmitter::EmitRound(const TurnRange& turns, Value* first, uint32_t copies,
+                            llvm::SmallVector<Value*>& carried) {
+  if (turns.guard != nullptr) return EmitGuardedRound(turns, first, copies, carried);
   ir::Block body = kernel_[turns.loop].regions[0];
-  const std::vector<ir::Value>& params = kernel_[body].params;
+  for (uint32_t copy = 0; copy < copies; ++copy) {
+    BeginTurn(turns, first, copy, carried);
+    EmitBlock(body);
+    carried = Yielded(body);
+  }
+}
+
+/// Binds what turn `first + copy` begins with.
+void BodyEmitter::BeginTurn(const TurnRange& turns, Value* first, uint32_t copy,
+                            const llvm::SmallVector<Value*>& carried) {
+  const std::vector<ir::Value>& params = kernel_[kernel_[turns.loop].regions[0]].params;
+  Value* number = builder_.CreateAdd(first, builder_.getInt64(copy), "", true, true);
   bool reversed = kernel_[turns.loop].Has(ir::Word::Reversed);
   if (reversed) number = builder_.CreateSub(builder_.CreateSub(turns.count, builder_.getInt64(1)), number);
   number = builder_.CreateMul(number, values_.Index(kernel_.Operand(turns.loop, 2)));
   values_.BindCounter(params[0], builder_.CreateAdd(turns.low, number, "", false, true));
   for (size_t n = 0; n < carried.size(); ++n) values_.BindAnew(params[n + 1], carried[n]);
-  if (turns.guard == nullptr) {
-    EmitBlock(body);
-    carried = Yielded(body);
-    return;
-  }
-  EmitGuardedTurn(turns, body);
-  llvm::SmallVector<Value*> yielded = Yielded(body);
-  for (size_t n = 0; n < carried.size(); ++n)
-    carried[n] = builder_.CreateSelect(turns.guard, yielded[n], carried[n]);
 }
 
-/// All lanes know the cells; what lanes without the guard add to them is nothing.
-void BodyEmitter::EmitGuardedTurn(const TurnRange& turns, ir::Block body) {
-  std::vector<ir::Inst> sums = TurnCellsOf(kernel_, turns.loop).sums, guarded;
-  IndexSet<ir::Inst> apart;
-  for (ir::Inst inst : SliceOf(kernel_, turns.loop, sums)) {
-    EmitInst(inst);
-    apart.Insert(inst);
-  }
-  for (ir::Inst sum : sums) apart.Insert(sum);
+/// Lanes without the guard add nothing to the cells, which all lanes know. One branch holds what all turns compute.
+void BodyEmitter::EmitGuardedRound(const TurnRange& turns, Value* first, uint32_t copies,
+                                   llvm::SmallVector<Value*>& carried) {
+  ir::Block body = kernel_[turns.loop].regions[0];
+  std::vector<ir::Inst> sums = TurnCellsOf(kernel_, turns.loop).sums, computed;
   for (ir::Inst inst : kernel_[body].insts) {
-    if (!apart.Has(inst) && !ir::IsTerminator(kernel_[inst].op)) guarded.push_back(inst);
+    if (std::ranges::find(sums, inst) == sums.end() && !ir::IsTerminator(kernel_[inst].op)) computed.push_back(inst);
   }
-  EmitGuarded(guarded, turns.guard);
-  for (ir::Inst sum : sums) {
-    ir::Value operand = kernel_.AccessValues(sum)[0];
-    ir::Scalar scalar = kernel_.TypeOf(operand).scalar;
-    Value* own = values_.Get(operand);
-    Value* nothing = scalars_.Constant(scalar, StartOf(ir::Reduction::Add, scalar));
-    values_.BindAnew(operand, builder_.CreateSelect(turns.guard, own, nothing));
-    EmitInst(sum);
-    values_.BindAnew(operand, own);
+  llvm::BasicBlock *before = builder_.GetInsertBlock(), *guarded = NewBlock("guarded"),
+                   *join = NewBlock("guarded_end");
+  builder_.CreateCondBr(turns.guard, guarded, join);
+  builder_.SetInsertPoint(guarded);
+  llvm::SmallVector<Value*> starts = carried, own;
+  for (uint32_t copy = 0; copy < copies; ++copy) {
+    BeginTurn(turns, first, copy, carried);
+    EmitInsts(computed);
+    for (ir::Inst sum : sums) own.push_back(values_.Get(kernel_.AccessValues(sum)[0]));
+    carried = Yielded(body);
+  }
+  llvm::BasicBlock* end = builder_.GetInsertBlock();
+  builder_.CreateBr(join);
+  builder_.SetInsertPoint(join);
+  auto joined = [&](Value* made, Value* otherwise) {
+    llvm::PHINode* result = builder_.CreatePHI(made->getType(), 2);
+    result->addIncoming(made, end);
+    result->addIncoming(otherwise, before);
+    return result;
+  };
+  for (size_t n = 0; n < carried.size(); ++n) carried[n] = joined(carried[n], starts[n]);
+  for (size_t n = 0; n < own.size(); ++n) {
+    ir::Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sums[n % sums.size()])[0]).scalar;
+    own[n] = joined(own[n], scalars_.Constant(scalar, StartOf(ir::Reduction::Add, scalar)));
+  }
+  std::vector<ir::Inst> slice = SliceOf(kernel_, turns.loop, sums);
+  for (uint32_t copy = 0; copy < copies; ++copy) {
+    BeginTurn(turns, first, copy, starts);
+    EmitInsts(slice);
+    for (size_t n = 0; n < sums.size(); ++n) {
+      ir::Value operand = kernel_.AccessValues(sums[n])[0];
+      Value* before_join = values_.Get(operand);  // what is defined around the loop is read after it, too
+      values_.BindAnew(operand, own[copy * sums.size() + n]);
+      EmitInst(sums[n]);
+      values_.BindAnew(operand, before_join);
+    }
   }
 }
 

@@ -32,16 +32,16 @@ TurnSums::TurnSums(const ir::Function& kernel, llvm::IRBuilder<>& builder, Targe
 void TurnSums::Add(ir::Inst inst, Value* own) {
   auto cell = std::find_if(held_.begin(), held_.end(), [&](const Cell& held) { return held.inst == inst; });
   bool is_first = cell->address == nullptr;
-  cell->own = own;
+  cell->own.push_back(own);
   const llvm::DataLayout& layout = builder_.GetInsertBlock()->getModule()->getDataLayout();
   Value* address = memory_.AddressOf(inst);
   llvm::APInt offset(layout.getIndexTypeSizeInBits(address->getType()), 0);
-  cell->start = address->stripAndAccumulateConstantOffsets(layout, offset, true);
+  cell->starts.push_back(address->stripAndAccumulateConstantOffsets(layout, offset, true));
   cell->offset = offset.getSExtValue();
   if (!is_first) return;
   // Components of one element have one start.
-  auto same = std::find_if(held_.begin(), cell, [&](const Cell& held) { return held.start == cell->start; });
-  cell->address = same != cell ? same->address : hooks_.Local(cell->start->getType(), "held_at");
+  auto same = std::find_if(held_.begin(), cell, [&](const Cell& held) { return held.starts == cell->starts; });
+  cell->address = same != cell ? same->address : hooks_.Local(cell->starts[0]->getType(), "held_at");
   while (cell->pending.size() < levels_) cell->pending.push_back(hooks_.Local(own->getType(), "pending"));
 }
 
@@ -67,25 +67,30 @@ Value* TurnSums::Merge(Value* earlier, Value* later, uint32_t level) {
 
 void TurnSums::EndTurn(uint32_t number, uint32_t copies) {
   Value* filled = builder_.CreateLoad(builder_.getInt32Ty(), filled_);
-  HoldAddresses(filled);
+  HoldAddresses(filled, number);
   builder_.CreateStore(builder_.CreateAdd(filled, builder_.getInt32(1)), filled_);
   MergeTurn(filled, number, copies);
+  if (number + 1 != copies) return;
+  for (Cell& cell : held_) {
+    cell.own.clear();
+    cell.starts.clear();
+  }
 }
 
-void TurnSums::HoldAddresses(Value* filled) {
+void TurnSums::HoldAddresses(Value* filled, uint32_t number) {
   Value* mine = builder_.CreateICmpEQ(Lane(), InWave(filled));
   for (auto cell = held_.begin(); cell != held_.end(); ++cell) {
     auto same = [&](const Cell& held) { return held.address == cell->address; };
     if (std::find_if(held_.begin(), cell, same) != cell) continue;
-    Value* old = builder_.CreateLoad(cell->start->getType(), cell->address);
-    builder_.CreateStore(builder_.CreateSelect(mine, cell->start, old), cell->address);
+    Value *start = cell->starts[number], *old = builder_.CreateLoad(start->getType(), cell->address);
+    builder_.CreateStore(builder_.CreateSelect(mine, start, old), cell->address);
   }
 }
 
 void TurnSums::MergeTurn(Value* filled, uint32_t number, uint32_t copies) {
   llvm::BasicBlock* done = NewBlock("turn_merged");
   std::vector<Value*> runs;
-  for (const Cell& cell : held_) runs.push_back(cell.own);
+  for (const Cell& cell : held_) runs.push_back(cell.own[number]);
   for (uint32_t level = 0; level < levels_; ++level) {
     llvm::BasicBlock *merge = NewBlock("turn_merge"), *wait = NewBlock("turn_waits");
     bool is_known = 1u << level < copies;

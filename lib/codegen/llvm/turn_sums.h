@@ -29,10 +29,10 @@ class TurnSums {
            MemoryEmitter& memory, const AliasScopes& aliases, const std::vector<ir::Inst>& sums);
 
   bool Has(ir::Inst inst) const { return cells_.Has(inst); }
-  /// `own`: what this lane adds to the cell of `inst` in this turn.
+  /// `own`: what this lane adds to the cell of `inst` in the next turn of the round.
   void Add(ir::Inst inst, llvm::Value* own);
-  /// At the end of a turn. The code of a round has `copies` turns, a power of two, and this is `number` of
-  /// them; a round begins with a multiple of `copies`.
+  /// After the last turn of a round, for each of its turns. The code of a round has `copies` turns, a power of two, and
+  /// this is `number` of them; a round begins with a multiple of `copies`.
   void EndTurn(uint32_t number, uint32_t copies);
   /// After the loop.
   void End();
@@ -40,14 +40,14 @@ class TurnSums {
  private:
   struct Cell {
     ir::Inst inst;
-    llvm::Value* own = nullptr;                    ///< in this turn
+    llvm::SmallVector<llvm::Value*> own;           ///< in each turn of the round
+    llvm::SmallVector<llvm::Value*> starts;        ///< the addresses there, without `offset`
     llvm::SmallVector<llvm::AllocaInst*> pending;  ///< of each level: the earlier run, while it is alone
-    llvm::Value* start = nullptr;                  ///< the address in this turn, without `offset`
     llvm::AllocaInst* address = nullptr;           ///< that start in the turn of this lane
     int64_t offset = 0;
   };
 
-  void HoldAddresses(llvm::Value* filled);
+  void HoldAddresses(llvm::Value* filled, uint32_t number);
   /// A run and the one that follows it, of 2^level turns each, as one.
   llvm::Value* Merge(llvm::Value* earlier, llvm::Value* later, uint32_t level);
   /// Merges this turn with the runs before it, and updates where each lane has a total then.
