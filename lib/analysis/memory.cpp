@@ -39,6 +39,16 @@ bool IsMemory(ir::Type type) {
 
 }  // namespace
 
+ir::Value PrimalOf(const ir::Function& function, ir::Value buffer) {
+  for (uint32_t steps = 0; steps < 3; ++steps) {
+    const ir::ParamInfo& info = function.params[function[buffer].number];
+    bool is_companion = info.role == ir::ParamRole::Adjoint || info.role == ir::ParamRole::Tangent;
+    if (!is_companion || info.companion_of == ir::kNoAttr) break;
+    buffer = function.Params()[info.companion_of];
+  }
+  return buffer;
+}
+
 MemoryClasses::MemoryClasses(const Structure& structure) : structure_(&structure) {
   const Function& function = structure.function();
   for (Inst inst : structure.Order()) {

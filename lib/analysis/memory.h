@@ -17,6 +17,10 @@ bool IsLocalAccess(const ir::Function& function, ir::Inst inst);
 /// Pure by the table, or a load: an instruction without an effect that others could see and without regions.
 bool IsPureOrRead(ir::Op op);
 
+/// The buffer whose extents the loader demands of `buffer`, a parameter: of an adjoint or a tangent its
+/// primal.
+ir::Value PrimalOf(const ir::Function& function, ir::Value buffer);
+
 inline constexpr uint32_t kNoClass = UINT32_MAX;
 
 /// The memory classes of one function and where each is written. Const once made.

@@ -40,6 +40,7 @@
 #include "raise/spread.h"
 #include "raise/teams.h"
 #include "raise/turns.h"
+#include "raise/unroll_and_jam.h"
 #include "raise/worker_loop.h"
 #include "support/check.h"
 #include "transform/check_writes.h"
@@ -607,6 +608,8 @@ constexpr Pass kPasses[] = {
      "makes branches and reports of assertions, and of accesses with --check-bounds"},
     {"teams", Stage::Raise, OverRaised<raise::MakeTeams>, kRaised, kRaised, Form::Any, kSame,
      "devices: marks parallel loops whose iterations the threads of a block run together, as workgroups do"},
+    {"unroll-and-jam", Stage::Raise, OverRaised<raise::UnrollAndJam>, kRaised, kRaised, Form::Any, kSame,
+     "devices: runs the units of a layer side by side, so that they share what they load"},
     {"private-sums", Stage::Raise, OverRaised<raise::MarkPrivateSums>, kRaised, kRaised, Form::Any, kSame,
      "marks sums into cells where iterations meet, for each thread to make in a copy of its own"},
     {"worker-loop", Stage::Raise, OverRaised<raise::MarkWorkerLoops>, kRaised, kRaised, Form::Any, kSame,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/memory.h"
 #include "analysis/structure.h"
 #include "analysis/uses.h"
 #include "analysis/walk.h"
@@ -235,18 +236,7 @@ class CheckRewriter final : public transform::Rewriter {
     Inst shape = from_.DefiningInst(end);
     if (!shape.Valid() || from_[shape].op != Op::Shape || from_[shape].attr != axis) return false;
     Value of = from_.Operand(shape, 0);
-    return from_.TypeOf(of).IsBuffer() && PrimalOf(of) == PrimalOf(base);
-  }
-
-  /// The buffer whose extents the loader demands of `buffer`: of an adjoint or a tangent its primal.
-  Value PrimalOf(Value buffer) const {
-    for (uint32_t steps = 0; steps < 3; ++steps) {
-      const ir::ParamInfo& info = from_.params[from_[buffer].number];
-      bool is_companion = info.role == ir::ParamRole::Adjoint || info.role == ir::ParamRole::Tangent;
-      if (!is_companion || info.companion_of == ir::kNoAttr) break;
-      buffer = from_.Params()[info.companion_of];
-    }
-    return buffer;
+    return from_.TypeOf(of).IsBuffer() && analysis::PrimalOf(from_, of) == analysis::PrimalOf(from_, base);
   }
 
   const RaiseConfig& config_;

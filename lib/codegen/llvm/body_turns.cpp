@@ -201,13 +201,15 @@ void BodyEmitter::BeginTurn(const TurnRange& turns, Value* first, uint32_t copy,
   for (size_t n = 0; n < carried.size(); ++n) values_.BindAnew(params[n + 1], carried[n]);
 }
 
-/// Lanes without the guard add nothing to the cells, which all lanes know. One branch holds what all turns compute.
+/// Lanes without the guard add nothing to the cells, which all lanes know. One branch holds what all turns
+/// compute.
 void BodyEmitter::EmitGuardedRound(const TurnRange& turns, Value* first, uint32_t copies,
                                    llvm::SmallVector<Value*>& carried) {
   ir::Block body = kernel_[turns.loop].regions[0];
   std::vector<ir::Inst> sums = TurnCellsOf(kernel_, turns.loop).sums, computed;
   for (ir::Inst inst : kernel_[body].insts) {
-    if (std::ranges::find(sums, inst) == sums.end() && !ir::IsTerminator(kernel_[inst].op)) computed.push_back(inst);
+    if (std::ranges::find(sums, inst) == sums.end() && !ir::IsTerminator(kernel_[inst].op))
+      computed.push_back(inst);
   }
   llvm::BasicBlock *before = builder_.GetInsertBlock(), *guarded = NewBlock("guarded"),
                    *join = NewBlock("guarded_end");

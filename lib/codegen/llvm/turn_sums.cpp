@@ -40,7 +40,8 @@ void TurnSums::Add(ir::Inst inst, Value* own) {
   cell->offset = offset.getSExtValue();
   if (!is_first) return;
   // Components of one element have one start.
-  auto same = std::find_if(held_.begin(), cell, [&](const Cell& held) { return held.starts == cell->starts; });
+  auto same =
+      std::find_if(held_.begin(), cell, [&](const Cell& held) { return held.starts == cell->starts; });
   cell->address = same != cell ? same->address : hooks_.Local(cell->starts[0]->getType(), "held_at");
   while (cell->pending.size() < levels_) cell->pending.push_back(hooks_.Local(own->getType(), "pending"));
 }

@@ -31,8 +31,8 @@ class TurnSums {
   bool Has(ir::Inst inst) const { return cells_.Has(inst); }
   /// `own`: what this lane adds to the cell of `inst` in the next turn of the round.
   void Add(ir::Inst inst, llvm::Value* own);
-  /// After the last turn of a round, for each of its turns. The code of a round has `copies` turns, a power of two, and
-  /// this is `number` of them; a round begins with a multiple of `copies`.
+  /// After the last turn of a round, for each of its turns. The code of a round has `copies` turns, a power
+  /// of two, and this is `number` of them; a round begins with a multiple of `copies`.
   void EndTurn(uint32_t number, uint32_t copies);
   /// After the loop.
   void End();
