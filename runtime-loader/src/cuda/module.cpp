@@ -36,11 +36,13 @@ struct Code {
 };
 
 bool Compile(const CudaDevice& device, const Vector<uint8_t>& text, void** loaded, adrt_error* error) {
-  constexpr int kErrorLog = 5, kErrorLogBytes = 6;  // CU_JIT_ERROR_LOG_BUFFER and its size
+  // CU_JIT_ERROR_LOG_BUFFER and its size, and CU_JIT_GENERATE_LINE_INFO: the lines that the text has, for
+  // profilers.
+  constexpr int kErrorLog = 5, kErrorLogBytes = 6, kLines = 13;
   char log[400] = {};
-  int options[] = {kErrorLog, kErrorLogBytes};
-  void* values[] = {log, reinterpret_cast<void*>(sizeof log - 1)};
-  int code = device.api.ModuleLoad(loaded, text.data(), 2, options, values);
+  int options[] = {kErrorLog, kErrorLogBytes, kLines};
+  void* values[] = {log, reinterpret_cast<void*>(sizeof log - 1), reinterpret_cast<void*>(1)};
+  int code = device.api.ModuleLoad(loaded, text.data(), 3, options, values);
   if (code == kCudaSuccess) return true;
   CudaFailed(device.api, code, "cuModuleLoadDataEx", error);
   if (log[0] == 0) return false;
