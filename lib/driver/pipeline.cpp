@@ -33,6 +33,7 @@
 #include "raise/lanes.h"
 #include "raise/late_clears.h"
 #include "raise/late_prologue.h"
+#include "raise/one_worker.h"
 #include "raise/pairs.h"
 #include "raise/private_sums.h"
 #include "raise/products.h"
@@ -639,6 +640,8 @@ constexpr Pass kPasses[] = {
      "devices: marks loops over slots of rows of which several turns run at once"},
     {"spread", Stage::Raise, OverRaised<raise::SpreadLoops>, kRaised, kRaised, Form::Any, kSame,
      "devices: marks tasks with long loops whose turns the threads of a block may share in launches of few iterations"},
+    {"one-worker", Stage::Raise, OverRaised<raise::MarkOneWorker>, kRaised, kRaised, Form::Any, kSame,
+     "processors: marks loops with a form for one worker, sums for copies, and how far apart iterations meet"},
 
     {"codegen", Stage::Write, nullptr, kRaised, kRaised, Form::Any, kSame,
      "per target: object and image, PTX, a code object, SPIR-V, or Metal's source"},

@@ -61,6 +61,7 @@ raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOpt
   config.may_team = config.team_bytes != 0 && options.float_mode != FloatMode::Strict;
   config.wide_team_sums = config.team_bytes != 0 && target.kind == target::Kind::Cuda;
   if (!target.IsCpu() || options.optimisation < 2) return config;
+  config.form_for_one = true;
   bool x86 = target.arch == target::Arch::X86_64;
   config.lane_bytes = x86 && target.level >= 3 ? 32 : 16;
   config.lanes_fuse = !x86 || target.level >= 3;

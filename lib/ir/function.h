@@ -21,6 +21,7 @@
 //
 // Instructions are not deleted from the tables, only from their block; a rebuilt function is compact again.
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -101,6 +102,14 @@ struct InstData {
   bool Has(Word word) const { return words.Has(word); }
 };
 
+/// What raising finds out about a `parallel` for the workers of a processor (raise/one_worker.h).
+struct WorkerNumbers {
+  uint32_t waking = 0;          ///< iterations that are worth waking a worker for; 0: data decide
+  uint32_t copies = 0;          ///< bytes of copies that an iteration is worth
+  std::vector<uint32_t> reach;  ///< along each axis, how far apart iterations meet; empty: not known
+  friend bool operator==(const WorkerNumbers&, const WorkerNumbers&) = default;
+};
+
 struct BlockData {
   std::vector<Inst> insts;
   std::vector<Value> params;
@@ -170,6 +179,7 @@ class Function {
   diag::SourceSpan span;
   std::vector<Comment> comments;  ///< in textual order
   std::vector<StringId> leading_comments;
+  std::map<Inst, WorkerNumbers> workers;  ///< of the `parallel` of raised modules
 
   bool IsKernel() const { return kind == FunctionKind::Kernel; }
   Block Body() const { return Block(0u); }
@@ -200,6 +210,12 @@ class Function {
   uint32_t RegionCount(Inst i) const {
     const InstData& d = insts_[i.raw];
     return d.regions[0].Valid() ? (d.regions[1].Valid() ? 2 : 1) : 0;
+  }
+  /// None where raising has found nothing.
+  const WorkerNumbers& WorkersOf(Inst parallel) const {
+    static const WorkerNumbers kNone;
+    auto found = workers.find(parallel);
+    return found == workers.end() ? kNone : found->second;
   }
   /// The instruction in whose region `inst` stands; invalid in the body of the function.
   Inst OwnerOf(Inst inst) const { return blocks_[insts_[inst.raw].parent.raw].owner; }

@@ -35,15 +35,15 @@ class FunctionPrinter {
   void PrintRegion(Block block, const InstData& owner);
   void PrintControl(Inst inst);
   void PrintFor(const InstData& data, std::span<const Value> operands);
-  void PrintWhile(const InstData& data, std::span<const Value> operands);
-  void PrintIf(const InstData& data, std::span<const Value> operands);
+  void PrintWhile(Inst inst, std::span<const Value> operands);
+  void PrintIf(Inst inst, std::span<const Value> operands);
   void PrintScope(const InstData& data);
-  void PrintParallel(const InstData& data, std::span<const Value> operands);
-  void PrintParallelOver(const InstData& data, std::span<const Value> operands);
+  void PrintParallel(Inst inst, std::span<const Value> operands);
+  void PrintParallelOver(Inst inst, std::span<const Value> operands);
   void Carry(Block block, uint32_t first_param, std::span<const Value> initial);
   void Checkpoint(const InstData& data);
   bool PrintWord(const InstData& data, Word word);
-  void RaisedWords(const InstData& data);
+  void RaisedWords(Inst inst);
   Value Param(Block block, uint32_t position) const;
   bool IsEmpty(Block block) const;
   void Indent() { out_.append(2 * size_t{depth_}, ' '); }
@@ -256,11 +256,11 @@ void FunctionPrinter::PrintControl(Inst inst) {
   const InstData& data = function_[inst];
   std::span<const Value> operands = function_.Operands(inst);
   if (data.op == Op::For) PrintFor(data, operands);
-  if (data.op == Op::While) PrintWhile(data, operands);
-  if (data.op == Op::If) PrintIf(data, operands);
+  if (data.op == Op::While) PrintWhile(inst, operands);
+  if (data.op == Op::If) PrintIf(inst, operands);
   if (data.op == Op::Scope) PrintScope(data);
-  if (data.op == Op::Parallel) PrintParallel(data, operands);
-  if (data.op == Op::ParallelOver) PrintParallelOver(data, operands);
+  if (data.op == Op::Parallel) PrintParallel(inst, operands);
+  if (data.op == Op::ParallelOver) PrintParallelOver(inst, operands);
 }
 
 void FunctionPrinter::PrintFor(const InstData& data, std::span<const Value> operands) {
@@ -299,13 +299,20 @@ void FunctionPrinter::Checkpoint(const InstData& data) {
   if (PrintWord(data, Word::Checkpoint) && data.attr != kNoAttr) out_ += " " + std::to_string(data.attr);
 }
 
-void FunctionPrinter::RaisedWords(const InstData& data) {
+void FunctionPrinter::RaisedWords(Inst inst) {
+  const InstData& data = function_[inst];
   out_ += RaisedText(data.op, data.words);
   bool parallel = data.op == Op::Parallel || data.op == Op::ParallelOver;
   if (parallel && data.component != kNoAttr) out_ += " lanes " + std::to_string(data.component);
+  const WorkerNumbers& workers = function_.WorkersOf(inst);
+  if (workers.waking != 0) out_ += " waking " + std::to_string(workers.waking);
+  if (workers.copies != 0) out_ += " copies " + std::to_string(workers.copies);
+  for (size_t axis = 0; axis < workers.reach.size(); ++axis)
+    out_ += (axis == 0 ? " reach " : ", ") + std::to_string(workers.reach[axis]);
 }
 
-void FunctionPrinter::PrintWhile(const InstData& data, std::span<const Value> operands) {
+void FunctionPrinter::PrintWhile(Inst inst, std::span<const Value> operands) {
+  const InstData& data = function_[inst];
   out_ += "while";
   bool has_max = data.Has(Word::HasMax) && !operands.empty();
   if (has_max) {
@@ -317,17 +324,18 @@ void FunctionPrinter::PrintWhile(const InstData& data, std::span<const Value> op
   PrintWord(data, Word::Unroll);
   PrintWord(data, Word::Unwrapped);
   Checkpoint(data);
-  RaisedWords(data);
+  RaisedWords(inst);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
   out_ += " do ";
   PrintRegion(data.regions[1], data);
 }
 
-void FunctionPrinter::PrintIf(const InstData& data, std::span<const Value> operands) {
+void FunctionPrinter::PrintIf(Inst inst, std::span<const Value> operands) {
+  const InstData& data = function_[inst];
   out_ += "if ";
   for (Value v : operands) print_.Asked(v, kI1);
-  RaisedWords(data);
+  RaisedWords(inst);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
   if (data.result_count == 0 && IsEmpty(data.regions[1])) return;
@@ -346,7 +354,8 @@ void FunctionPrinter::PrintScope(const InstData& data) {
   PrintRegion(data.regions[0], data);
 }
 
-void FunctionPrinter::PrintParallel(const InstData& data, std::span<const Value> operands) {
+void FunctionPrinter::PrintParallel(Inst inst, std::span<const Value> operands) {
+  const InstData& data = function_[inst];
   out_ += "parallel ";
   auto axes = static_cast<uint32_t>(operands.size() / 2);
   for (uint32_t n = 0; n < axes; ++n) {
@@ -360,12 +369,13 @@ void FunctionPrinter::PrintParallel(const InstData& data, std::span<const Value>
   }
   if (data.attr != 0 && data.attr != kNoAttr) out_ += " block " + std::to_string(data.attr);
   PrintWord(data, Word::Workgroup);
-  RaisedWords(data);
+  RaisedWords(inst);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
 }
 
-void FunctionPrinter::PrintParallelOver(const InstData& data, std::span<const Value> operands) {
+void FunctionPrinter::PrintParallelOver(Inst inst, std::span<const Value> operands) {
+  const InstData& data = function_[inst];
   out_ += "parallel ";
   for (uint32_t n = 0; Known(function_, data.regions[0]) && n < function_[data.regions[0]].params.size();
        ++n) {
@@ -374,7 +384,7 @@ void FunctionPrinter::PrintParallelOver(const InstData& data, std::span<const Va
   }
   out_ += " over ";
   if (!operands.empty()) print_.Field(operands[0], data.attr);
-  RaisedWords(data);
+  RaisedWords(inst);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
 }

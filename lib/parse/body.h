@@ -113,6 +113,7 @@ class BodyParser {
     std::vector<Operand> operands;
     uint32_t attr = ir::kNoAttr;
     uint32_t lanes = ir::kNoAttr;
+    ir::WorkerNumbers workers = {};
     ir::Words words = {};
     diag::SourceSpan span = {};
   };
@@ -258,7 +259,7 @@ class BodyParser {
   ir::Words ParseRaisedWords(Op op);
   /// At a word that may follow the operands of `op`.
   bool IsWordAfterOperands(Op op) const;
-  bool ParseLanes(uint32_t* lanes);
+  bool ParseRaisedNumbers(ParallelHead* head);
   bool ParseTypeOperand(Op op, diag::SourceSpan word, Made* made);
   bool ParseCall(diag::SourceSpan word, Made* made);
   bool ParseTypeArgument(StringId name, Type* type);

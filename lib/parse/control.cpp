@@ -505,9 +505,21 @@ bool BodyParser::ParseParallel(Region& region, diag::SourceSpan word) {
   return false;
 }
 
-/// How many iterations of a parallel loop run side by side, where it says so.
-bool BodyParser::ParseLanes(uint32_t* lanes) {
-  return !stream_.AcceptWord("lanes") || ParseAttribute("the number of lanes", 1024, lanes);
+/// What raising writes of a parallel loop in numbers.
+bool BodyParser::ParseRaisedNumbers(ParallelHead* head) {
+  auto& [waking, copies, reach] = head->workers;
+  auto parse = [&](const char* word, const char* what, uint64_t limit, uint32_t* number) {
+    return !stream_.AcceptWord(word) || ParseAttribute(what, limit, number);
+  };
+  bool good = parse("lanes", "the number of lanes", 1024, &head->lanes) &&
+              parse("waking", "the number of iterations", ir::kNoAttr, &waking) &&
+              parse("copies", "the number of bytes", ir::kNoAttr, &copies);
+  if (good && stream_.AcceptWord("reach")) reach.resize(head->ivs.size());
+  for (size_t axis = 0; axis < reach.size() && good; ++axis) {
+    good = (axis == 0 || stream_.Expect(TokenKind::Comma, "','")) &&
+           ParseAttribute("the distance of iterations", ir::kNoAttr, &reach[axis]);
+  }
+  return good;
 }
 
 bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::SourceSpan word) {
@@ -585,7 +597,7 @@ bool BodyParser::ParseParallelOver(const std::vector<NameToken>& ivs, diag::Sour
 /// What both forms end with: the words of raised modules, up to the brace.
 bool BodyParser::EndParallelHead(ParallelHead* head, diag::SourceSpan word, const char* expected) {
   head->words = ParseRaisedWords(head->op);
-  if (!ParseLanes(&head->lanes)) return false;
+  if (!ParseRaisedNumbers(head)) return false;
   head->span = {word.begin, stream_.SpanPrevious().end};
   if (stream_.Is(TokenKind::LeftBrace)) return true;
   stream_.Unexpected(expected);
@@ -636,6 +648,7 @@ void BodyParser::ParseParallelBody(const ParallelHead& head, diag::SourceSpan wo
     function_[made.inst].attr = head.attr;
     function_[made.inst].words = head.words;
     function_[made.inst].component = head.lanes;
+    if (head.workers != ir::WorkerNumbers()) function_.workers[made.inst] = head.workers;
     bool over = head.op == Op::ParallelOver;
     for (size_t n = 0; n < head.ivs.size(); ++n)
       function_.AddParam(region.block, over ? ir::kI32 : TypeOf(head.operands[2 * n]));

@@ -53,7 +53,7 @@ bool IsRaisedWord(std::string_view word) {
 
 /// Words that go on with a statement behind an operand.
 bool GoesOn(std::string_view word) {
-  if (IsRaisedWord(word) || word == "lanes" || word == "turns") return true;
+  if (IsRaisedWord(word) || IsOneOf(word, {"lanes", "turns", "waking", "copies", "reach"})) return true;
   return IsOneOf(word, {"carry", "step",  "reversed", "unroll", "checkpoint", "steps",  "apart",
                         "max",   "or",    "none",     "block",  "workgroup",  "serial", "to",
                         "at",    "plain", "shared",   "unset",  "either",     "over",   "in"});

@@ -14,6 +14,7 @@ struct RaiseConfig {
   bool exchanges_floats = false;  ///< an atomic sum of floats is a loop of exchanges
   bool check_bounds = false;      ///< an access out of range is left out and reported
   bool assertions = false;        ///< `assert` is compiled
+  bool form_for_one = false;      ///< code may have a second form, for a worker that meets no other
   uint32_t lane_bytes = 0;      ///< of the vectors that a processor computes with at full speed; 0: no lanes
   bool lanes_fuse = false;      ///< they have fma
   uint32_t body_lanes = 0;      ///< iterations side by side of bodies that vectors can run; 0: none

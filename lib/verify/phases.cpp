@@ -163,8 +163,11 @@ void CheckWords(Context& context, const Function& function, std::span<const Inst
     if (context.module.phase >= Phase::Raised) continue;
     bool lanes = ir::ClassOf(function[inst].op) == ir::OpClass::Control && function[inst].op != Op::Call &&
                  function[inst].component != ir::kNoAttr;
-    const char* word = function[inst].op == Op::For ? "turns" : "lanes";
-    if (lanes)
+    bool workers = function.workers.contains(inst);
+    const char* word = function[inst].op == Op::For ? "turns"
+                       : lanes                      ? "lanes"
+                                                    : "waking', 'copies' or 'reach";
+    if (lanes || workers)
       context.Error(diag::E0207, function[inst].span,
                     ir::OpName(function[inst].op) + " is marked '" + word + "', which raising alone writes");
   }

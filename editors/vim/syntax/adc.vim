@@ -127,6 +127,7 @@ syn keyword adcKeyword checkpoint
 syn keyword adcKeyword const
 syn keyword adcKeyword continue
 syn keyword adcKeyword continue_if
+syn keyword adcKeyword copies
 syn keyword adcKeyword do
 syn keyword adcKeyword either
 syn keyword adcKeyword else
@@ -145,6 +146,7 @@ syn keyword adcKeyword or
 syn keyword adcKeyword over
 syn keyword adcKeyword parallel
 syn keyword adcKeyword plain
+syn keyword adcKeyword reach
 syn keyword adcKeyword return
 syn keyword adcKeyword reversed
 syn keyword adcKeyword scope
@@ -157,14 +159,17 @@ syn keyword adcKeyword turns
 syn keyword adcKeyword type
 syn keyword adcKeyword unroll
 syn keyword adcKeyword unset
+syn keyword adcKeyword waking
 syn keyword adcKeyword while
 syn keyword adcKeyword workgroup
 syn keyword adcKeyword yield
 syn keyword adcAttribute alias
+syn keyword adcAttribute alone
 syn keyword adcAttribute always
 syn keyword adcAttribute as_written
 syn keyword adcAttribute checked
 syn keyword adcAttribute common
+syn keyword adcAttribute copied
 syn keyword adcAttribute dense
 syn keyword adcAttribute diff
 syn keyword adcAttribute disjoint

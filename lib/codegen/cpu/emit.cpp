@@ -9,7 +9,7 @@
 //                                              i += 1; j = 0
 //
 // The prologue of the task (bounds, uniform values) runs once per call, sums into one cell are added once per
-// call. A task whose iterations meet in memory has a second form for one worker (alone.h).
+// call. A task whose iterations meet in memory has a second form for one worker (raise/one_worker.h).
 
 #include "codegen/cpu/emit.h"
 
@@ -18,13 +18,11 @@
 #include "analysis/structure.h"
 #include "analysis/tasks.h"
 #include "codegen/common/mangle.h"
-#include "codegen/cpu/alone.h"
 #include "codegen/cpu/exclusive_stores.h"
 #include "codegen/cpu/lane_body.h"
 #include "codegen/cpu/lanes.h"
 #include "codegen/cpu/link.h"
 #include "codegen/cpu/own_copies.h"
-#include "codegen/cpu/reach.h"
 #include "codegen/cpu/step_limit.h"
 #include "codegen/cpu/task.h"
 #include "codegen/llvm/axes.h"
@@ -72,7 +70,7 @@ class TaskEmitter {
     if (kernel_[task.parallel].Has(ir::Word::Recheck)) EmitGuard(axes);
     if (alone != nullptr) {
       EmitAlone(axes, alone);
-      std::vector<uint64_t> reach = ReachOf(kernel_, task.parallel);
+      const std::vector<uint32_t>& reach = kernel_.WorkersOf(task.parallel).reach;
       if (!reach.empty()) EmitBetween(axes, reach, alone);
       if (!copies.params.empty()) EmitOwnCopies(kernel_, copies, builder_, hooks_, alone);
     }
@@ -133,7 +131,7 @@ class TaskEmitter {
 
   /// Leaves the iterations of a call that meet those of no other call to `alone`, and calls the entry for
   /// both ends of the range, which are too short for that.
-  void EmitBetween(const std::vector<Axis>& axes, const std::vector<uint64_t>& reach, llvm::Function* alone) {
+  void EmitBetween(const std::vector<Axis>& axes, const std::vector<uint32_t>& reach, llvm::Function* alone) {
     // Neither products nor their sum leave 64 bits: strides are cut where no call has so many iterations.
     constexpr uint64_t kMostIterations = uint64_t{1} << 42;
     Value* most = builder_.getInt64(kMostIterations);
@@ -398,13 +396,13 @@ class KernelEmitter {
       llvm::Function* alone = nullptr;
       EntryCode& entry = entries.emplace_back();
       entry.symbol = symbol;
-      if (is_parallel) entry.block_size = WorthOfWaking(kernel_, task.parallel);
-      if (is_parallel && config_.optimise >= 2 && WantsFormForOne(kernel_, task.parallel)) {
+      if (is_parallel) entry.block_size = kernel_.WorkersOf(task.parallel).waking;
+      if (is_parallel && kernel_[task.parallel].Has(ir::Word::Alone)) {
         alone = EmitTask(task, number, symbol + ".alone", false,
                          [&](TaskEmitter& emitter) { emitter.EmitParallelAlone(task); });
         // It takes it that the frame does not change, which its callers may make.
         alone->addFnAttr(llvm::Attribute::NoInline);
-        entry.copies = OwnCopies(kernel_, task);
+        entry.copies = OwnCopies(kernel_, task.parallel);
       }
       EmitTask(task, number, symbol, true, [&](TaskEmitter& emitter) {
         is_parallel ? emitter.EmitParallel(task, alone, entry.copies) : emitter.EmitSerial(task);

@@ -1,13 +1,10 @@
 #include "codegen/cpu/own_copies.h"
 
-#include <algorithm>
-#include <map>
+#include <set>
 
-#include "codegen/cpu/alone.h"
-#include "codegen/cpu/reach.h"
+#include "analysis/walk.h"
 #include "codegen/llvm/atomic_update.h"
 #include "ir/module.h"
-#include "ir/reduction.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace adc::codegen {
@@ -16,77 +13,8 @@ namespace {
 using ir::Scalar;
 using llvm::Value;
 
-/// Of a launch, for each iteration that sweeps cells of a buffer: as far as is known it sweeps all of them.
-constexpr uint64_t kBytesPerSweep = 4096;
-/// Of an iteration, for each byte of copies that a worker clears and adds, so that two workers gain.
-constexpr uint64_t kInstructionsPerByte = 8;
 /// Pieces of a launch, each of which is worth its copies.
 constexpr uint64_t kPieces = 16;
-
-/// How a task touches a buffer.
-struct BufferUse {
-  bool is_summed = false;  ///< updates may meet those of other iterations
-  bool is_mixed = false;   ///< a copy cannot stand for it
-};
-
-class Uses {
- public:
-  explicit Uses(const ir::Function& kernel) : kernel_(kernel) {}
-
-  void Note(ir::Inst inst, bool is_in_loop) {
-    for (ir::Value v : kernel_.Operands(inst)) used_.Insert(v);
-    const ir::InstData& data = kernel_[inst];
-    if (ir::IsAccess(data.op) && kernel_[kernel_.Operand(inst, 0)].kind == ir::ValueKind::BlockParam)
-      NoteAccess(inst, is_in_loop);
-    bool is_loop = data.op == ir::Op::For || data.op == ir::Op::While;
-    for (ir::Block region : data.regions) {
-      if (!region.Valid()) continue;
-      for (ir::Inst inner : kernel_[region].insts) Note(inner, is_in_loop || is_loop);
-    }
-  }
-
-  /// The buffers that are summed into; none where a copy cannot stand for one of them.
-  std::vector<uint32_t> Summed() const {
-    std::vector<uint32_t> params;
-    for (const auto& [param, use] : uses_) {
-      if (!use.is_summed) continue;
-      if (use.is_mixed) return {};
-      params.push_back(param);
-    }
-    for (ir::Value old : old_values_) {
-      if (used_.Has(old)) return {};
-    }
-    return params;
-  }
-  bool sweeps() const { return sweeps_; }
-  ir::Inst first() const { return first_; }
-
- private:
-  void NoteAccess(ir::Inst inst, bool is_in_loop) {
-    const ir::InstData& data = kernel_[inst];
-    uint32_t param = kernel_[kernel_.Operand(inst, 0)].number;
-    BufferUse& use = uses_[param];
-    if (ir::ReductionOf(data.op) != ir::Reduction::Add || kernel_.params[param].alias ||
-        !kernel_.TypeOf(kernel_.Params()[param]).IsBuffer()) {
-      use.is_mixed = true;
-    }
-    if (!UpdatesTogether(kernel_, inst)) return;
-    // Sums of f16 are rounded at every step.
-    Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
-    use.is_mixed = use.is_mixed || scalar == Scalar::I1 || scalar == Scalar::F16;
-    use.is_summed = true;
-    sweeps_ = sweeps_ || (is_in_loop && data.Has(ir::Word::Gathered));
-    if (!first_.Valid()) first_ = inst;
-    if (data.result_count != 0) old_values_.push_back(kernel_.Result(inst));
-  }
-
-  const ir::Function& kernel_;
-  std::map<uint32_t, BufferUse> uses_;  ///< by parameter
-  IndexSet<ir::Value> used_;
-  std::vector<ir::Value> old_values_;  ///< of updates that give one
-  bool sweeps_ = false;
-  ir::Inst first_;
-};
 
 class Emitter {
  public:
@@ -204,19 +132,16 @@ class Emitter {
 
 }  // namespace
 
-SumCopies OwnCopies(const ir::Function& kernel, const analysis::Task& task) {
-  if (kernel.role == ir::KernelRole::Size || kernel.role == ir::KernelRole::Bounds) return {};
-  // Most iterations of a call meet those of no other.
-  if (!ReachOf(kernel, task.parallel).empty()) return {};
-  Uses uses(kernel);
-  const std::vector<ir::Inst>& body = kernel[kernel.Body()].insts;
-  for (uint32_t position = task.first; position < task.last; ++position) uses.Note(body[position], false);
-  WorkOfOne work = WorkOf(kernel, task.parallel);
-  if (!uses.sweeps() && work.updates * 2 < work.all) return {};
-  SumCopies copies{uses.Summed(), std::max<uint64_t>(work.own / kInstructionsPerByte, 1), {}};
-  if (copies.params.empty()) return {};
-  if (uses.sweeps()) copies.bytes_per_iteration = std::max(copies.bytes_per_iteration, kBytesPerSweep);
-  copies.place = kernel[uses.first()].span;
+SumCopies OwnCopies(const ir::Function& kernel, ir::Inst parallel) {
+  SumCopies copies;
+  std::set<uint32_t> params;
+  analysis::ForEachInst(kernel, kernel[parallel].regions[0], [&](ir::Inst inst) {
+    if (!kernel[inst].Has(ir::Word::Copied)) return;
+    if (params.empty()) copies.place = kernel[inst].span;
+    params.insert(kernel[kernel.Operand(inst, 0)].number);
+  });
+  copies.params.assign(params.begin(), params.end());
+  copies.bytes_per_iteration = kernel.WorkersOf(parallel).copies;
   return copies;
 }
 

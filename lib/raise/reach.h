@@ -12,7 +12,11 @@
 
 #include "ir/function.h"
 
-namespace adc::codegen {
+namespace adc::raise {
+
+/// Whether `inst` is an update of a cell that other iterations may update too, and no sum of the worker's own
+/// into one cell.
+bool UpdatesTogether(const ir::Function& kernel, ir::Inst inst);
 
 /// The largest reach that is looked at. A longer one leaves nothing between the ends of a call anyway.
 inline constexpr int64_t kLongestReach = 1 << 18;
@@ -20,6 +24,6 @@ inline constexpr int64_t kLongestReach = 1 << 18;
 /// Along each axis of `parallel`, how far apart two iterations may be that update one cell; empty where that
 /// is not known. Each update that may meet others has every index of the loop, but for a constant, as an
 /// index of its own.
-std::vector<uint64_t> ReachOf(const ir::Function& kernel, ir::Inst parallel);
+std::vector<uint32_t> ReachOf(const ir::Function& kernel, ir::Inst parallel);
 
-}  // namespace adc::codegen
+}  // namespace adc::raise

@@ -1,13 +1,12 @@
-#include "codegen/cpu/reach.h"
+#include "raise/reach.h"
 
 #include <algorithm>
 #include <map>
 #include <optional>
 
 #include "analysis/walk.h"
-#include "codegen/cpu/alone.h"
 
-namespace adc::codegen {
+namespace adc::raise {
 namespace {
 
 using ir::Op;
@@ -60,16 +59,17 @@ class Finder {
       known_ = NoteAlong(counters_[axis], kernel_.Indices(update), fresh, place[axis]);
   }
 
-  std::vector<uint64_t> Reach() const {
+  std::vector<uint32_t> Reach() const {
     if (!known_) return {};
-    std::vector<uint64_t> reach(counters_.size());
+    std::vector<uint32_t> reach(counters_.size());
     for (const auto& [key, place] : places_) {
-      for (size_t axis = 0; axis < place.size(); ++axis)
-        reach[axis] = std::max(reach[axis], static_cast<uint64_t>(place[axis].high - place[axis].low));
+      for (size_t axis = 0; axis < place.size(); ++axis) {
+        int64_t distance = place[axis].high - place[axis].low;
+        if (distance > kLongestReach) return {};
+        reach[axis] = std::max(reach[axis], static_cast<uint32_t>(distance));
+      }
     }
-    bool is_long =
-        std::any_of(reach.begin(), reach.end(), [](uint64_t r) { return r > uint64_t{kLongestReach}; });
-    return is_long ? std::vector<uint64_t>() : reach;
+    return reach;
   }
 
  private:
@@ -93,7 +93,15 @@ class Finder {
 
 }  // namespace
 
-std::vector<uint64_t> ReachOf(const ir::Function& kernel, ir::Inst parallel) {
+bool UpdatesTogether(const ir::Function& kernel, ir::Inst inst) {
+  const ir::InstData& data = kernel[inst];
+  bool is_sum = data.op == ir::Op::AddTo && !data.Has(ir::Word::Plain);
+  if (!is_sum && !ir::IsAtomic(data.op)) return false;
+  bool is_memory = kernel[kernel.Operand(inst, 0)].kind == ir::ValueKind::BlockParam;
+  return is_memory && !data.Has(ir::Word::Private);
+}
+
+std::vector<uint32_t> ReachOf(const ir::Function& kernel, ir::Inst parallel) {
   Finder finder(kernel, parallel);
   analysis::ForEachInst(kernel, kernel[parallel].regions[0], [&](ir::Inst inst) {
     if (UpdatesTogether(kernel, inst)) finder.Note(inst);
@@ -101,4 +109,4 @@ std::vector<uint64_t> ReachOf(const ir::Function& kernel, ir::Inst parallel) {
   return finder.Reach();
 }
 
-}  // namespace adc::codegen
+}  // namespace adc::raise
