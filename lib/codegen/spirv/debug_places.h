@@ -1,10 +1,11 @@
 #pragma once
 // Where instructions come from, as debuggers read it, with the text of the source.
 //
-//   Core         OpSource and OpLine, which every version of SPIR-V has
+//   Core         OpSource and OpLine, which every version of SPIR-V has, and translators know
 //   Translated   OpLine alone, for Metal, where names of files come to stand in quotes
 //   NonSemantic  the instruction set NonSemantic.Shader.DebugInfo.100, which Vulkan 1.3 takes without an
-//                extension of the device: a DebugFunction for each entry, DebugLine with ranges of columns
+//                extension of the device, and RenderDoc steps by: a DebugFunction for each entry, DebugLine
+//                with ranges of columns
 //
 // A place holds until the block ends. What has no place says so (OpNoLine, DebugNoLine; Translated: line 0,
 // since SPIRV-Cross skips OpNoLine) and does not take that of the instruction before it.

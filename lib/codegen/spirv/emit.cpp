@@ -55,9 +55,7 @@ class Emission {
         context_(builder_, module, config),
         math_(builder_) {
     if (config.debug_lines) {
-      // A near module is for translators, which know the core alone.
-      auto form = config.target.level < 13 || !context_.HasAddresses() ? DebugPlaces::Form::Core
-                                                                       : DebugPlaces::Form::NonSemantic;
+      auto form = config.target.level < 13 ? DebugPlaces::Form::Core : DebugPlaces::Form::NonSemantic;
       if (context_.IsMetal()) form = DebugPlaces::Form::Translated;
       places_.emplace(builder_, *config.sources, form);
     }

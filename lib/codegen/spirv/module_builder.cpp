@@ -327,7 +327,8 @@ Words ModuleBuilder::Finish(bool physical) const {
   }
   Words source = sources_, made_by;
   if (!producer_.empty()) {
-    if (source.empty())
+    // Beside a DebugSource RenderDoc would count it as the first file.
+    if (source.empty() && debug_ == 0)
       AppendInstruction(source, spv::OpSource, Words{static_cast<uint32_t>(spv::SourceLanguageUnknown), 0});
     Words text;
     AppendText(text, producer_);
