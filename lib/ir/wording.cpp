@@ -19,6 +19,13 @@ std::string AttributeText(const Module& module, std::string_view word) {
   ADC_UNREACHABLE("a door without its words");
 }
 
+std::string UnrolledLoop(const Module& module, bool is_while) {
+  // There loops around tasks are unrolled, and no word says so.
+  if (module.door == Door::Cpp) return "a loop around adc::parallel counts between constants";
+  return is_while ? "'unroll' needs a loop that counts between constants"
+                  : "'unroll' needs bounds that are constants";
+}
+
 std::string RunInOrder(const Module& module) {
   switch (module.door) {
     case Door::Text:

@@ -10,6 +10,8 @@ namespace adc::ir {
 
 /// How an attribute of a parameter (ir/param_words.h) is written there, in quotes.
 std::string AttributeText(const Module& module, std::string_view word);
+/// What a loop does that is unrolled: a `while` is one that counts.
+std::string UnrolledLoop(const Module& module, bool is_while);
 /// A clause: what makes iterations of a `parallel` run one after the other.
 std::string RunInOrder(const Module& module);
 

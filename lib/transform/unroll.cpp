@@ -5,6 +5,7 @@
 #include "analysis/structure.h"
 #include "diag/errors/transform.h"
 #include "ir/module.h"
+#include "ir/wording.h"
 #include "transform/rewriter.h"
 
 namespace adc::transform {
@@ -113,13 +114,9 @@ class UnrollRewriter final : public Rewriter {
   }
 
   void ReportBounds(Inst loop, const std::vector<std::optional<int64_t>>& bounds) {
-    bool is_cpp = module_.door == ir::Door::Cpp;
     bool is_while = from_[loop].op == Op::While;
     diag::Diagnostic& error =
-        diagnostics_.Error(diag::E0303, from_[loop].span,
-                           is_cpp     ? "a loop around adc::parallel counts between constants"
-                           : is_while ? "'unroll' needs a loop that counts between constants"
-                                      : "'unroll' needs bounds that are constants");
+        diagnostics_.Error(diag::E0303, from_[loop].span, ir::UnrolledLoop(module_, is_while));
     for (uint32_t n = 0; n < bounds.size() && n < 2; ++n) {
       Inst bound = from_.DefiningInst(from_.Operand(loop, n));
       if (bound.Valid() && !bounds[n])

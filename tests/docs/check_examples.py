@@ -123,10 +123,10 @@ def main():
         wrong.append("not one heading for each id, in order: " + ", ".join(
             sorted(set(names) ^ set(known)) or [name for name, other in zip(names, known) if name != other]))
     wrong += [f"{name}: neither a reason nor an example" for name, reason, lines in found if (reason is None) != bool(lines)]
-    todo = [(name, lines) for name, _, lines in found if lines and (not options.ids or name in options.ids)]
+    chosen = [(name, lines) for name, _, lines in found if lines and (not options.ids or name in options.ids)]
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
-        results = dict(zip([name for name, _ in todo],
-                           pool.map(lambda one: check_example(*one, options.work / one[0], options.adc), todo)))
+        results = dict(zip([name for name, _ in chosen],
+                           pool.map(lambda one: check_example(*one, options.work / one[0], options.adc), chosen)))
     wrong += [f"{name}: {text}" for name, (differs, texts, _) in results.items()
               for text in ([] if options.write else differs) + texts]
     if options.write:
@@ -134,8 +134,8 @@ def main():
         for name, reason, lines in found:
             text += "\n".join([f"== {name}" + (f": {reason}" if reason else ""), *(results[name][2] if name in results else lines)]) + "\n"
         file.write_text(text, encoding="utf-8")
-    print("\n\n".join(wrong + [f"{len(todo)} examples, {len(wrong)} mistakes"]))
-    return 1 if wrong or not todo else 0
+    print("\n\n".join(wrong + [f"{len(chosen)} examples, {len(wrong)} mistakes"]))
+    return 1 if wrong or not chosen else 0
 
 
 if __name__ == "__main__":
