@@ -147,6 +147,11 @@ bool Verify(PipelineState& state) {
   return true;
 }
 
+bool Locals(PipelineState& state) {
+  return transform::MemoryToRegisters(state.module, {.fold = Folding(state), .scalars_alone = true},
+                                      state.diagnostics);
+}
+
 bool Exits(PipelineState& state) {
   return transform::LowerExits(state.module, Folding(state), state.diagnostics);
 }
@@ -175,7 +180,7 @@ bool Scalarise(PipelineState& state) {
 }
 
 bool MemoryToRegisters(PipelineState& state) {
-  return transform::MemoryToRegisters(state.module, {Folding(state)}, state.diagnostics);
+  return transform::MemoryToRegisters(state.module, {.fold = Folding(state)}, state.diagnostics);
 }
 
 bool Workgroups(PipelineState& state) {
@@ -516,6 +521,8 @@ constexpr Pass kPasses[] = {
     {"verify", Stage::Read, Verify, kParsed, kRaised, Form::Any, kSame,
      "the rules of docs/ir.md hold, or errors say where they do not"},
 
+    {"locals", Stage::Normalise, Locals, kParsed, kParsed, Form::Any, kSame,
+     "replaces the variables of a program, arrays of one element, by values"},
     // Beyond this point every region comes to its end.
     {"exits", Stage::Normalise, Exits, kParsed, kParsed, Form::Any, kSame,
      "takes `break`, `continue` and scopes out"},

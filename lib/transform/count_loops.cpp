@@ -50,7 +50,7 @@ using ir::Value;
 /// A step that is found in more sums and branches than this is not.
 constexpr uint32_t kMostSums = 200;
 /// Conditions that are told apart.
-constexpr size_t kMostConditions = 16;
+constexpr size_t kMostConditions = 64;
 /// Casts and loops that are looked through for what a bound may be.
 constexpr uint32_t kMostSteps = 4;
 

@@ -35,6 +35,7 @@
 #include "ir/cheap.h"
 #include "ir/module.h"
 #include "transform/rewriter.h"
+#include "transform/selects.h"
 
 namespace adc::transform {
 namespace {
@@ -452,18 +453,7 @@ class ExitRewriter final : public Rewriter {
       std::swap((*into_)[choice].regions[0], (*into_)[choice].regions[1]);
       return results;
     }
-    if (!ir::IsCheap(*into_, yes)) return results;
-    insts.pop_back();
-    Inst ends[2];
-    for (uint32_t r = 0; r < 2; ++r) {
-      std::span<const Inst> side((*into_)[(*into_)[choice].regions[r]].insts);
-      for (Inst inst : side.first(side.size() - 1)) into_->Append(builder_.block(), inst);
-      ends[r] = side.back();
-    }
-    for (uint32_t n = 0; n < results.size(); ++n)
-      results[n] =
-          builder_.Make(Op::Select, {condition, into_->Operand(ends[0], n), into_->Operand(ends[1], n)});
-    return results;
+    return TakeAsSelects(builder_, choice).value_or(results);
   }
 
   /// The instruction, which says how it was left, and behind it what follows or the way on.

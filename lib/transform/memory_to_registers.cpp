@@ -16,6 +16,7 @@
 #include "analysis/structure.h"
 #include "ir/module.h"
 #include "transform/rewriter.h"
+#include "transform/selects.h"
 
 namespace adc::transform {
 namespace {
@@ -32,25 +33,34 @@ using ir::Value;
 struct Cell {
   Value array;
   uint32_t index = 0;
+  bool is_read = false;
+  Inst readers = {};  ///< the innermost control that holds all loads; invalid: the body of the function
 };
 
 /// Which arrays are promoted, their cells, and which control instructions each cell is stored in.
 class Promotion {
  public:
-  explicit Promotion(const Function& function) : function_(function), structure_(function) {
+  Promotion(const Function& function, bool scalars_alone) : function_(function), structure_(function) {
     for (Inst inst : structure_.Order()) {
-      bool own = function[inst].op == Op::Alloca && !function[inst].Has(ir::Word::Shared);
-      if (own) arrays_.Insert(function.Result(inst));
+      if (function[inst].op != Op::Alloca || function[inst].Has(ir::Word::Shared)) continue;
+      Value array = function.Result(inst);
+      if (!scalars_alone || function.TypeOf(array).count == 1) arrays_.Insert(array);
     }
     for (Inst inst : structure_.Order()) Reject(inst);
     for (Inst inst : structure_.Order()) Number(inst);
     for (Inst inst : structure_.Order()) {
-      if (function.RegionCount(inst) == 0 || inst.raw >= stored_in_.Size()) continue;
-      std::vector<uint32_t>& stored = stored_in_[inst];
-      std::sort(stored.begin(), stored.end(), [&](uint32_t a, uint32_t b) {
-        return std::pair(cells_[a].array, cells_[a].index) < std::pair(cells_[b].array, cells_[b].index);
-      });
-      stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
+      if (function.RegionCount(inst) == 0) continue;
+      for (SideTable<Inst, std::vector<uint32_t>>* table : {&stored_in_, &given_by_}) {
+        if (inst.raw >= table->Size()) continue;
+        std::vector<uint32_t>& stored = (*table)[inst];
+        std::sort(stored.begin(), stored.end(), [&](uint32_t a, uint32_t b) {
+          return std::pair(cells_[a].array, cells_[a].index) < std::pair(cells_[b].array, cells_[b].index);
+        });
+        stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
+      }
+      bool is_loop = function[inst].op == Op::For || function[inst].op == Op::While;
+      if (is_loop || inst.raw >= given_by_.Size()) continue;
+      std::erase_if(given_by_[inst], [&](uint32_t cell) { return !IsReadAfter(inst, cell); });
     }
   }
 
@@ -61,9 +71,26 @@ class Promotion {
   const std::vector<uint32_t>& CellsOfArray(Value array) const { return cells_of_array_.Get(array); }
   /// Cells of arrays from outside of `control` that are stored inside of it, by array and index.
   const std::vector<uint32_t>& StoredIn(Inst control) const { return stored_in_.Get(control); }
+  /// Those that are its results: of a loop all, else what is read after it, and of an `if` what is stored in
+  /// a branch that comes to its end.
+  const std::vector<uint32_t>& GivenBy(Inst control) const { return given_by_.Get(control); }
+  /// False where the cell is read inside of `control` alone, and is a new one when control comes there again.
+  bool IsReadAfter(Inst control, uint32_t cell) const {
+    Block home = function_.DefiningBlock(cells_[cell].array);
+    for (Block block = function_[control].parent; block != home;) {
+      Inst owner = function_[block].owner;
+      if (function_[owner].op == Op::For || function_[owner].op == Op::While) return true;
+      block = function_[owner].parent;
+    }
+    if (!cells_[cell].is_read) return false;
+    Inst reader = cells_[cell].readers;
+    while (reader.Valid() && reader != control) reader = function_.OwnerOf(reader);
+    return reader != control;
+  }
 
  private:
   std::optional<uint32_t> ConstantCell(Inst access) const {
+    if (function_[access].component != ir::kNoAttr) return std::nullopt;
     std::optional<int64_t> index = function_.IntegerConstant(function_.Indices(access)[0]);
     uint32_t count = function_.TypeOf(function_.Operand(access, 0)).count;
     if (!index || *index < 0 || *index >= static_cast<int64_t>(count)) return std::nullopt;
@@ -77,19 +104,18 @@ class Promotion {
       Value array = function_.Operand(inst, n);
       if (!arrays_.Has(array)) continue;
       bool plain = n == 0 && (data.op == Op::Load || data.op == Op::Store) && ConstantCell(inst);
-      if (plain && data.op == Op::Load && !Crosses(inst, array, false)) continue;
-      if (plain && data.op == Op::Store && !Crosses(inst, array, true)) continue;
+      if (plain && (data.op == Op::Load || !Crosses(inst, array))) continue;
       arrays_.Erase(array);
     }
   }
 
-  /// True when a parallel, or for a store the condition of a while, lies between the array and its use.
-  bool Crosses(Inst inst, Value array, bool is_store) const {
+  /// True when a parallel or the condition of a while lies between the array and a store to it.
+  bool Crosses(Inst store, Value array) const {
     Block home = function_.DefiningBlock(array);
-    for (Block block = function_[inst].parent; block != home;) {
+    for (Block block = function_[store].parent; block != home;) {
       Inst owner = function_[block].owner;
       if (analysis::IsParallel(function_[owner].op)) return true;
-      if (is_store && function_[owner].op == Op::While && function_[owner].regions[0] == block) return true;
+      if (function_[owner].op == Op::While && function_[owner].regions[0] == block) return true;
       block = function_[owner].parent;
     }
     return false;
@@ -108,14 +134,40 @@ class Promotion {
       cells_of_array_[array].push_back(cell);
     }
     cell_of_[inst] = cell;
-    if (data.op != Op::Store) return;
+    if (data.op == Op::Load) return AddReader(cells_[cell], function_.OwnerOf(inst));
     Block home = function_.DefiningBlock(array);
     for (Block block = data.parent; block != home;) {
       Inst owner = function_[block].owner;
-      std::vector<uint32_t>& stored = stored_in_[owner];
-      if (stored.empty() || stored.back() != cell) stored.push_back(cell);
+      bool ends = function_[owner].op != Op::If || function_[function_.Terminator(block)].op == Op::Yield;
+      Add(cell, stored_in_[owner]);
+      if (ends) Add(cell, given_by_[owner]);
       block = function_[owner].parent;
     }
+  }
+
+  uint32_t Depth(Inst control) const {
+    uint32_t depth = 0;
+    for (; control.Valid(); control = function_.OwnerOf(control)) ++depth;
+    return depth;
+  }
+
+  void AddReader(Cell& cell, Inst control) const {
+    Inst other = std::exchange(cell.is_read, true) ? cell.readers : control;
+    uint32_t depth = Depth(control), other_depth = Depth(other);
+    while (control != other) {
+      if (depth >= other_depth) {
+        control = function_.OwnerOf(control);
+        --depth;
+      } else {
+        other = function_.OwnerOf(other);
+        --other_depth;
+      }
+    }
+    cell.readers = control;
+  }
+
+  static void Add(uint32_t cell, std::vector<uint32_t>& cells) {
+    if (cells.empty() || cells.back() != cell) cells.push_back(cell);
   }
 
   const Function& function_;
@@ -125,13 +177,17 @@ class Promotion {
   std::unordered_map<uint64_t, size_t> ids_;
   SideTable<Inst, uint32_t> cell_of_;
   SideTable<Value, std::vector<uint32_t>> cells_of_array_;
-  SideTable<Inst, std::vector<uint32_t>> stored_in_;
+  SideTable<Inst, std::vector<uint32_t>> stored_in_, given_by_;
 };
 
 class PromoteRewriter final : public Rewriter {
  public:
-  PromoteRewriter(ir::Module& module, const Function& from, const Promotion& promotion, FoldConfig fold)
-      : Rewriter(module, from, fold), promotion_(promotion), current_(promotion.Cells().size()) {}
+  PromoteRewriter(ir::Module& module, const Function& from, const Promotion& promotion,
+                  const MemoryToRegistersConfig& config)
+      : Rewriter(module, from, config.fold),
+        promotion_(promotion),
+        selects_(config.scalars_alone),
+        current_(promotion.Cells().size()) {}
 
  private:
   void Visit(Inst inst) override {
@@ -152,26 +208,28 @@ class PromoteRewriter final : public Rewriter {
       }
       return;
     }
-    if (data.op == Op::Yield && from_[data.parent].owner.Valid()) {
+    bool yields = data.op == Op::Yield && from_.OwnerOf(inst).Valid();
+    if (yields || (ir::IsLeave(data.op) && !from_.IsUnreached(inst))) {
       std::vector<Value> values = MapAll(from_.Operands(inst));
-      Inst owner = from_[data.parent].owner;
-      if (!analysis::IsParallel(from_[owner].op)) {
-        for (uint32_t cell : promotion_.StoredIn(owner)) values.push_back(Current(cell));
+      Inst target = yields ? from_.OwnerOf(inst) : from_.TargetOf(inst);
+      if (!analysis::IsParallel(from_[target].op)) {
+        for (uint32_t cell : promotion_.GivenBy(target)) values.push_back(Current(cell));
       }
-      builder_.Yield(values);
+      builder_.Terminate(data.op, values);
       return;
     }
-    bool control = data.op == Op::For || data.op == Op::While || data.op == Op::If;
+    bool control = data.op == Op::For || data.op == Op::While || data.op == Op::If || data.op == Op::Scope;
     if (control && !promotion_.StoredIn(inst).empty()) return VisitControl(inst);
     Copy(inst);
   }
 
   Value Current(uint32_t cell) {
-    if (!current_[cell].Valid()) {
-      Type type = from_.TypeOf(promotion_.Cells()[cell].array).Element();
-      current_[cell] = builder_.Zero(type);
-    }
-    return current_[cell];
+    if (current_[cell].Valid()) return current_[cell];
+    Type type = from_.TypeOf(promotion_.Cells()[cell].array).Element();
+    Value zero = builder_.Zero(type.ScalarType());
+    if (type.IsScalar()) return current_[cell] = zero;
+    std::vector<Value> zeros(type.Components(), zero);
+    return into_->Result(builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1}));
   }
 
   void NameCell(Value v, uint32_t cell) {
@@ -179,37 +237,50 @@ class PromoteRewriter final : public Rewriter {
     bool nameable = data.kind == ir::ValueKind::Result || data.kind == ir::ValueKind::BlockParam;
     StringId array_name = from_[promotion_.Cells()[cell].array].name;
     if (!nameable || data.name.Valid() || !array_name.Valid()) return;
+    data.name = array_name;
+    if (from_.TypeOf(promotion_.Cells()[cell].array).count == 1) return;
     data.name = module_.Intern(std::string(module_.Text(array_name)) + "." +
                                std::to_string(promotion_.Cells()[cell].index));
   }
 
+  /// The same instruction, with what is stored in it among its results, and not its regions yet.
+  Inst WriteControl(Inst inst, std::span<const Value> before) {
+    const InstData& data = from_[inst];
+    bool has_max = data.Has(ir::Word::HasMax);
+    uint32_t fixed = data.op == Op::For ? 3 : data.op == Op::While && has_max ? 1 : 0;
+    std::vector<Value> initial;
+    std::vector<Type> types;
+    for (uint32_t n = 0; n < data.result_count; ++n) types.push_back(from_.TypeOf(from_.Result(inst, n)));
+    if (data.op == Op::For || data.op == Op::While) initial = MapAll(from_.Operands(inst).subspan(fixed));
+    for (Value v : before) {
+      types.push_back(into_->TypeOf(v));
+      initial.push_back(v);
+    }
+    Inst copy;
+    if (data.op == Op::If) {
+      copy = builder_.If(Map(from_.Operand(inst, 0)), types);
+    } else if (data.op == Op::Scope) {
+      copy = builder_.Scope(types);
+    } else if (data.op == Op::For) {
+      copy = builder_.For(Map(from_.Operand(inst, 0)), Map(from_.Operand(inst, 1)),
+                          Map(from_.Operand(inst, 2)), initial, data.words);
+    } else {
+      copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.words);
+    }
+    (*into_)[copy].attr = data.attr;
+    return copy;
+  }
+
   void VisitControl(Inst inst) {
     const InstData& data = from_[inst];
-    const std::vector<uint32_t>& stored = promotion_.StoredIn(inst);
-    std::vector<Value> before;
+    const std::vector<uint32_t>&stored = promotion_.StoredIn(inst), &given = promotion_.GivenBy(inst);
+    std::vector<Value> before, initial;
     for (uint32_t cell : stored) before.push_back(Current(cell));
-    Inst copy;
-    uint32_t leading = 0;
-    if (data.op == Op::If) {
-      std::vector<Type> types;
-      for (uint32_t n = 0; n < data.result_count; ++n) types.push_back(from_.TypeOf(from_.Result(inst, n)));
-      for (Value v : before) types.push_back(into_->TypeOf(v));
-      copy = builder_.If(Map(from_.Operand(inst, 0)), types);
-    } else {
-      bool has_max = data.Has(ir::Word::HasMax);
-      uint32_t fixed = data.op == Op::For ? 3 : has_max ? 1 : 0;
-      std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(fixed));
-      initial.insert(initial.end(), before.begin(), before.end());
-      leading = data.op == Op::For ? 1 : 0;
-      if (data.op == Op::For) {
-        copy = builder_.For(Map(from_.Operand(inst, 0)), Map(from_.Operand(inst, 1)),
-                            Map(from_.Operand(inst, 2)), initial, data.words);
-        (*into_)[copy].attr = data.attr;
-      } else {
-        copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.words);
-        (*into_)[copy].attr = data.attr;
-      }
+    for (size_t n = 0; n < stored.size(); ++n) {
+      if (std::find(given.begin(), given.end(), stored[n]) != given.end()) initial.push_back(before[n]);
     }
+    Inst copy = WriteControl(inst, initial);
+    uint32_t leading = data.op == Op::For ? 1 : 0;
     for (uint32_t r = 0; r < from_.RegionCount(inst); ++r) {
       Block source = data.regions[r], region = (*into_)[copy].regions[r];
       for (size_t n = 0; n < from_[source].params.size(); ++n) {
@@ -217,29 +288,38 @@ class PromoteRewriter final : public Rewriter {
         SetMapped(from_[source].params[n], param);
         (*into_)[param].name = from_[from_[source].params[n]].name;
       }
-      // The second region of a while goes on from the first; every other region starts with its own versions.
-      bool carried = data.op != Op::If && r == 0;
-      for (size_t n = 0; n < stored.size(); ++n) {
-        if (carried) {
-          current_[stored[n]] = (*into_)[region].params[leading + data.result_count + n];
-          NameCell(current_[stored[n]], stored[n]);
-        } else if (data.op == Op::If) {
-          current_[stored[n]] = before[n];
-        }
+      // The second region of a while goes on from the first; a loop carries what is stored in it.
+      for (size_t n = 0; n < stored.size() && data.op == Op::If; ++n) current_[stored[n]] = before[n];
+      bool carries = r == 0 && (data.op == Op::For || data.op == Op::While);
+      for (size_t n = 0; n < given.size() && carries; ++n) {
+        current_[given[n]] = (*into_)[region].params[leading + data.result_count + n];
+        NameCell(current_[given[n]], given[n]);
       }
       VisitBlock(source, region);
     }
+    for (size_t n = 0; n < stored.size(); ++n) current_[stored[n]] = before[n];
+    std::vector<Value> results;
+    for (uint32_t n = 0; n < data.result_count + given.size(); ++n) results.push_back(into_->Result(copy, n));
+    builder_.SetSpan(data.span);
+    if (selects_ && data.op == Op::If && data.result_count == 0 && EndsBoth(copy))
+      results = TakeAsSelects(builder_, copy).value_or(results);
     for (uint32_t n = 0; n < data.result_count; ++n) {
-      SetMapped(from_.Result(inst, n), into_->Result(copy, n));
-      PassName(from_.Result(inst, n), into_->Result(copy, n));
+      SetMapped(from_.Result(inst, n), results[n]);
+      PassName(from_.Result(inst, n), results[n]);
     }
-    for (uint32_t n = 0; n < stored.size(); ++n) {
-      current_[stored[n]] = into_->Result(copy, data.result_count + n);
-      NameCell(current_[stored[n]], stored[n]);
+    for (size_t n = 0; n < given.size(); ++n) {
+      current_[given[n]] = results[data.result_count + n];
+      if (promotion_.IsReadAfter(inst, given[n])) NameCell(current_[given[n]], given[n]);
     }
   }
 
+  bool EndsBoth(Inst choice) const {
+    return std::all_of(std::begin((*into_)[choice].regions), std::end((*into_)[choice].regions),
+                       [&](Block region) { return (*into_)[into_->Terminator(region)].op == Op::Yield; });
+  }
+
   const Promotion& promotion_;
+  bool selects_;
   std::vector<Value> current_;  ///< the newest version of each cell; invalid: still zero
 };
 
@@ -247,9 +327,9 @@ class PromoteRewriter final : public Rewriter {
 
 std::unique_ptr<Function> PromoteArrays(ir::Module& module, const Function& function,
                                         const MemoryToRegistersConfig& config) {
-  Promotion promotion(function);
+  Promotion promotion(function, config.scalars_alone);
   if (!promotion.Any()) return nullptr;
-  return PromoteRewriter(module, function, promotion, config.fold).Run();
+  return PromoteRewriter(module, function, promotion, config).Run();
 }
 
 bool MemoryToRegisters(ir::Module& module, const MemoryToRegistersConfig& config, diag::Diagnostics&) {

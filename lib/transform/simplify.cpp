@@ -321,6 +321,39 @@ class SimplifyRewriter final : public Rewriter {
     return facts_.structure().DefinedOutside(yielded, loop) && Map(yielded) == initial;
   }
 
+  /// Writes what a loop of one iteration does in its place.
+  void TakeOnce(Inst inst, uint32_t leading_params, uint32_t leading_operands) {
+    const InstData& data = from_[inst];
+    Block body = data.regions[data.op == Op::While ? 1 : 0];
+    auto param_of = [&](uint32_t n) { return from_[data.regions[0]].params[leading_params + n]; };
+    std::vector<Value> values(data.result_count);
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      if (live_.IsLive(param_of(n))) values[n] = Map(from_.Operand(inst, leading_operands + n));
+    }
+    for (uint32_t n = 0; n < data.result_count; ++n) SetMapped(param_of(n), values[n]);
+    VisitContents(body);
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      if (!live_.IsLive(param_of(n))) continue;
+      values[n] = Map(from_.Operand(from_.Terminator(body), n));
+      SetMapped(from_.Result(inst, n), values[n]);
+      PassName(from_.Result(inst, n), values[n]);
+    }
+  }
+
+  /// Whether a `while` tests a carried value alone, which is true at first and then false.
+  bool RunsOnce(Inst inst) {
+    const InstData& data = from_[inst];
+    Inst test = from_.Terminator(data.regions[0]);
+    const ir::ValueData& condition = from_[from_.Operand(test, 0)];
+    bool is_carried =
+        condition.kind == ir::ValueKind::BlockParam && Block(condition.owner) == data.regions[0];
+    if (!is_carried || from_[data.regions[0]].insts.size() != 1) return false;
+    Value first = from_.Operand(inst, condition.number + (data.Has(ir::Word::HasMax) ? 1 : 0));
+    Value next = from_.Operand(from_.Terminator(data.regions[1]), condition.number);
+    return IsTrue(Map(first)) && analysis::RunsAtLeastOnce(from_, inst) && from_.IsConstant(next) &&
+           from_.ConstantOf(next).bits == 0;
+  }
+
   void VisitFor(Inst inst) {
     const InstData& data = from_[inst];
     Block source = data.regions[0];
@@ -332,22 +365,15 @@ class SimplifyRewriter final : public Rewriter {
     std::optional<uint64_t> trips = Trips(lo, hi, step);
     if (trips && *trips <= 1) {
       ++changes_;
-      std::vector<Value> finals;
-      for (uint32_t n = 0; n < carried; ++n) {
-        bool live = live_.IsLive(param_of(n));
-        finals.push_back(live ? Map(from_.Operand(inst, 3 + n)) : Value());
-      }
       if (*trips == 1) {
         SetMapped(from_[source].params[0], lo);
-        for (uint32_t n = 0; n < carried; ++n) SetMapped(param_of(n), finals[n]);
-        VisitContents(source);
-        for (uint32_t n = 0; n < carried; ++n)
-          finals[n] = live_.IsLive(param_of(n)) ? Map(from_.Operand(yield, n)) : Value();
+        return TakeOnce(inst, 1, 3);
       }
       for (uint32_t n = 0; n < carried; ++n) {
-        if (!finals[n].Valid()) continue;
-        SetMapped(from_.Result(inst, n), finals[n]);
-        PassName(from_.Result(inst, n), finals[n]);
+        if (!live_.IsLive(param_of(n))) continue;
+        Value initial = Map(from_.Operand(inst, 3 + n));
+        SetMapped(from_.Result(inst, n), initial);
+        PassName(from_.Result(inst, n), initial);
       }
       return;
     }
@@ -480,6 +506,10 @@ class SimplifyRewriter final : public Rewriter {
         SetMapped(from_.Result(inst, n), initial);
       }
       return VisitContents(test);
+    }
+    if (RunsOnce(inst)) {
+      ++changes_;
+      return TakeOnce(inst, 0, fixed);
     }
     std::vector<Value> operands;
     if (fixed != 0) operands.push_back(Map(from_.Operand(inst, 0)));

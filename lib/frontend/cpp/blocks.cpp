@@ -40,8 +40,8 @@ void Lowering::Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const 
     Refuse(arguments.back(), "adc::blocks takes a lambda with an adc::block");
   const clang::ParmVarDecl* parameter = body->getParamDecl(0);
   SetPlace(range);
-  bounds.push_back(ssa_.builder().I32(0));
-  bounds.push_back(ssa_.builder().I32(static_cast<int32_t>(size)));
+  bounds.push_back(writer_.builder().I32(0));
+  bounds.push_back(writer_.builder().I32(static_cast<int32_t>(size)));
   ir::Inst loop =
       RunParallel("adc::blocks", bounds, closure, body, [&](Frame& frame, std::span<const Value> indices) {
         std::string name = parameter->getNameAsString();
@@ -51,8 +51,8 @@ void Lowering::Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const 
         }
         open.thread = indices[axes];
         function_[open.thread].name = module_.Intern("thread");
-        open.body = ssa_.builder().block();
-        open.scopes = ssa_.ScopeCount();
+        open.body = writer_.builder().block();
+        open.scopes = writer_.ScopeCount();
         block_ = open;
         frame.variables[parameter] = NewObject(parameter->getType(), {}, parameter->getSourceRange());
       });
@@ -67,7 +67,7 @@ Given Lowering::CallBlock(const clang::CallExpr* call, llvm::StringRef name,
   if (!block_) Refuse(call, "there is no block here", "call it in the lambda of adc::blocks");
   SetPlace(range);
   if (name == "barrier") {
-    ssa_.builder().Create(Op::Barrier, {}, {});
+    writer_.builder().Create(Op::Barrier, {}, {});
     return {};
   }
   if (name == "cells") return {{}, SharedCells(call->getType(), range)};
@@ -82,23 +82,23 @@ Given Lowering::CallBlock(const clang::CallExpr* call, llvm::StringRef name,
   SetPlace(range);
   if (name == "thread") return {ThreadAlong(axis), {}};
   if (name == "group") return {block_->groups[axis], {}};
-  Value first = ssa_.Make(
-      Op::Mul, {block_->groups[axis], ssa_.builder().I32(static_cast<int32_t>(block_->sizes[axis]))});
-  return {ssa_.Make(Op::Add, {first, ThreadAlong(axis)}), {}};
+  Value first = writer_.Make(
+      Op::Mul, {block_->groups[axis], writer_.builder().I32(static_cast<int32_t>(block_->sizes[axis]))});
+  return {writer_.Make(Op::Add, {first, ThreadAlong(axis)}), {}};
 }
 
 /// The number of the invocation along an axis; the last one is the fastest.
 Value Lowering::ThreadAlong(size_t axis) {
   int64_t faster = 1;
   for (size_t n = axis + 1; n < block_->sizes.size(); ++n) faster *= block_->sizes[n];
-  auto number = [&](int64_t n) { return ssa_.builder().I32(static_cast<int32_t>(n)); };
-  Value along = faster == 1 ? block_->thread : ssa_.Make(Op::Div, {block_->thread, number(faster)});
-  return axis == 0 ? along : ssa_.Make(Op::Rem, {along, number(block_->sizes[axis])});
+  auto number = [&](int64_t n) { return writer_.builder().I32(static_cast<int32_t>(n)); };
+  Value along = faster == 1 ? block_->thread : writer_.Make(Op::Div, {block_->thread, number(faster)});
+  return axis == 0 ? along : writer_.Make(Op::Rem, {along, number(block_->sizes[axis])});
 }
 
 /// The array of an adc::shared.
 ObjectPtr Lowering::SharedCells(QualType type, SourceRange range) {
-  if (ssa_.builder().block() != block_->body || ssa_.MayHaveLeft(block_->scopes))
+  if (writer_.builder().block() != block_->body || writer_.MayHaveLeft(block_->scopes))
     Refuse(range, "a shared array is declared behind a branch or in a loop",
            "declare it where the lambda of adc::blocks begins");
   ObjectPtr cells = NewObject(type, {}, range);
@@ -111,7 +111,7 @@ ObjectPtr Lowering::SharedCells(QualType type, SourceRange range) {
 void Lowering::NameCells(const clang::VarDecl* variable, const ObjectPtr& object) {
   if (ContractTemplate(variable->getType(), "shared") == nullptr) return;
   for (const ObjectPtr& cells : object->members) {
-    for (Value base : cells->storage.bases) ssa_.Name(base, std::string_view(variable->getName()));
+    for (Value base : cells->storage.bases) writer_.Name(base, std::string_view(variable->getName()));
   }
 }
 

@@ -23,7 +23,7 @@ Lowering::Lowering(Shared& shared, ir::Function& function)
       context_(shared.context),
       module_(shared.module),
       function_(function),
-      ssa_(shared.module, function) {}
+      writer_(shared.module, function) {}
 
 /// A struct has its members, and they know the struct; a pointer may lie in what it points to.
 Lowering::~Lowering() {
@@ -34,7 +34,7 @@ Lowering::~Lowering() {
 }
 
 void Lowering::Refuse(SourceRange range, std::string text, std::string help) {
-  diag::SourceSpan span = ssa_.builder().span();
+  diag::SourceSpan span = writer_.builder().span();
   if (range.isValid() && !shared_.places.InSystemHeader(range.getBegin())) span = shared_.places.Of(range);
   diag::Diagnostic& error = shared_.diagnostics.Error(diag::E0802, span, std::move(text));
   for (size_t n = frames_.size(); n-- > 0;) {
@@ -51,7 +51,7 @@ void Lowering::Refuse(SourceRange range, std::string text, std::string help) {
 }
 
 void Lowering::CheckSize(SourceRange range) {
-  if (ssa_.InstructionCount() > shared_.operation_limit)
+  if (writer_.InstructionCount() > shared_.operation_limit)
     Refuse(range, "the kernel has grown beyond " + std::to_string(shared_.operation_limit) + " operations",
            "functions are inlined: call fewer of them, use loops, or allow more with --limit-operations=N");
 }
@@ -182,30 +182,30 @@ Given Lowering::RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXC
     frame.result = NewObject(type, {}, range);
   }
   Frame* caller = frame_;
-  diag::SourceSpan place = ssa_.builder().span();
+  diag::SourceSpan place = writer_.builder().span();
   frame.born = Here();
-  if (frame.gives_reference) frame.chosen = ssa_.NewSlot(ir::kI32, {});
+  if (frame.gives_reference) frame.chosen = writer_.NewSlot(ir::kI32, {});
   std::vector<OpenLoop> outer_loops;
   std::vector<OpenSwitch> outer_switches;
   outer_loops.swap(loops_);
   outer_switches.swap(switches_);
   frame_ = &frame;
   frames_.push_back(&frame);
-  frame.scope = ssa_.OpenScope();
+  frame.scope = writer_.OpenScope();
   if (constructor != nullptr) InitialiseMembers(constructor);
   if (const auto* tried = llvm::dyn_cast<clang::CXXTryStmt>(body))
     Refuse(tried, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
   Statement(body);
-  ssa_.CloseScope();
+  writer_.CloseScope();
   frames_.pop_back();
   frame_ = caller;
   loops_.swap(outer_loops);
   switches_.swap(outer_switches);
-  ssa_.builder().SetSpan(place);
+  writer_.builder().SetSpan(place);
   if (frame.gives_reference) frame.result = ChosenPlace(frame, range);
   if (frame.result == nullptr) return {};
   if (frame.result->kind == ObjectKind::Slot && !frame.gives_reference)
-    return {ssa_.Get(frame.result->slot), {}};
+    return {writer_.Get(frame.result->slot), {}};
   return {{}, frame.result};
 }
 
@@ -255,7 +255,7 @@ Given Lowering::CallFunction(const clang::FunctionDecl* function,
   }
   SetPlace(call);
   const ir::Function* callee = module_.Find(known->second);
-  ir::Inst inst = ssa_.builder().Create(ir::Op::Call, operands, callee->result_types);
+  ir::Inst inst = writer_.builder().Create(ir::Op::Call, operands, callee->result_types);
   function_[inst].symbol = known->second;
   if (callee->result_types.empty()) return {};
   return {function_.Result(inst), {}};
@@ -305,7 +305,7 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
         if (word.flag != &ir::ParamInfo::diff) info.*word.flag = false;
       ir::Value value = function_.AddParameter(*leaf, module_.Intern(name), info);
       ObjectPtr slot = NewSlot(*leaf, type, name);
-      ssa_.Set(slot->slot, value);
+      writer_.Set(slot->slot, value);
       return slot;
     }
     const clang::CXXRecordDecl* record = RecordOf(type);
@@ -351,7 +351,7 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
     frame.variables[one] = parameter(type, name, marks, range);
   }
   RunBody(frame, declaration->getBody(), nullptr);
-  ssa_.builder().Terminate(ir::Op::Return, {});
+  writer_.builder().Terminate(ir::Op::Return, {});
 }
 
 void Lowering::NamedFunction(const clang::FunctionDecl* declaration) {
@@ -380,7 +380,7 @@ void Lowering::NamedFunction(const clang::FunctionDecl* declaration) {
       Refuse(range, "a function with a derivative of its own takes numbers, vectors, matrices and buffers");
     ir::Value value = function_.AddParameter(*leaf, module_.Intern(name), info);
     ObjectPtr slot = NewSlot(*leaf, one->getType(), name);
-    ssa_.Set(slot->slot, value);
+    writer_.Set(slot->slot, value);
     frame.variables[one] = slot;
   }
   Given given = RunBody(frame, declaration->getBody(), nullptr);
@@ -394,8 +394,8 @@ void Lowering::NamedFunction(const clang::FunctionDecl* declaration) {
   };
   if (given.value.Valid()) results.push_back(given.value);
   if (given.object != nullptr) collect(given.object);
-  for (ir::Value v : results) function_.result_types.push_back(ssa_.TypeOf(v));
-  ssa_.builder().Terminate(ir::Op::Return, results);
+  for (ir::Value v : results) function_.result_types.push_back(writer_.TypeOf(v));
+  writer_.builder().Terminate(ir::Op::Return, results);
 }
 
 }  // namespace adc::frontend

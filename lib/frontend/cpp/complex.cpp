@@ -11,7 +11,7 @@ using ir::Type;
 using ir::Value;
 
 Lowering::Complex Lowering::ComplexIn(const ObjectPtr& object, SourceRange range) {
-  auto part = [&](int32_t n) { return Load(Element(object, ssa_.builder().I32(n), range), range); };
+  auto part = [&](int32_t n) { return Load(Element(object, writer_.builder().I32(n), range), range); };
   Value real = part(0);
   return {real, part(1)};
 }
@@ -25,7 +25,8 @@ Lowering::Complex Lowering::ComplexOf(const clang::Expr* e) {
 void Lowering::StoreComplex(const ObjectPtr& object, Complex value, SourceRange range) {
   Type type = *ScalarOf(object->element);
   auto store = [&](int32_t n, Value v) {
-    Store(Element(object, ssa_.builder().I32(n), range), v.Valid() ? Convert(v, type) : ZeroOf(type), range);
+    Store(Element(object, writer_.builder().I32(n), range), v.Valid() ? Convert(v, type) : ZeroOf(type),
+          range);
   };
   store(0, value.real);
   store(1, value.imaginary);
@@ -34,45 +35,49 @@ void Lowering::StoreComplex(const ObjectPtr& object, Complex value, SourceRange 
 /// A quotient, divided by the larger part of the denominator first, so that no square overflows. The result
 /// does not depend on that factor, and its derivative neither.
 Lowering::Complex Lowering::Quotient(Complex a, Complex b) {
-  Type type = ssa_.TypeOf(a.real);
-  Value scale = ssa_.Make(Op::Max, {ssa_.Make(Op::Abs, {b.real}), ssa_.Make(Op::Abs, {b.imaginary})});
-  scale = ssa_.Make(Op::StopGradient, {scale});
-  Value c = ssa_.Make(Op::Div, {b.real, scale}), d = ssa_.Make(Op::Div, {b.imaginary, scale});
-  Value square = ssa_.Make(
-      Op::Mul, {ssa_.Make(Op::Add, {ssa_.Make(Op::Mul, {c, c}), ssa_.Make(Op::Mul, {d, d})}), scale});
+  Type type = writer_.TypeOf(a.real);
+  Value scale =
+      writer_.Make(Op::Max, {writer_.Make(Op::Abs, {b.real}), writer_.Make(Op::Abs, {b.imaginary})});
+  scale = writer_.Make(Op::StopGradient, {scale});
+  Value c = writer_.Make(Op::Div, {b.real, scale}), d = writer_.Make(Op::Div, {b.imaginary, scale});
+  Value square = writer_.Make(
+      Op::Mul,
+      {writer_.Make(Op::Add, {writer_.Make(Op::Mul, {c, c}), writer_.Make(Op::Mul, {d, d})}), scale});
   Value imaginary = a.imaginary.Valid() ? a.imaginary : ZeroOf(type);
-  Value x = ssa_.Make(Op::Add, {ssa_.Make(Op::Mul, {a.real, c}), ssa_.Make(Op::Mul, {imaginary, d})});
-  Value y = ssa_.Make(Op::Sub, {ssa_.Make(Op::Mul, {imaginary, c}), ssa_.Make(Op::Mul, {a.real, d})});
-  return {ssa_.Make(Op::Div, {x, square}), ssa_.Make(Op::Div, {y, square})};
+  Value x =
+      writer_.Make(Op::Add, {writer_.Make(Op::Mul, {a.real, c}), writer_.Make(Op::Mul, {imaginary, d})});
+  Value y =
+      writer_.Make(Op::Sub, {writer_.Make(Op::Mul, {imaginary, c}), writer_.Make(Op::Mul, {a.real, d})});
+  return {writer_.Make(Op::Div, {x, square}), writer_.Make(Op::Div, {y, square})};
 }
 
 Lowering::Complex Lowering::ComplexArithmetic(clang::BinaryOperatorKind kind, Complex a, Complex b,
                                               const clang::Expr* at) {
   SetPlace(at->getSourceRange());
-  if (!(ssa_.TypeOf(a.real) == ssa_.TypeOf(b.real))) Refuse(at, "complex numbers of different types");
+  if (!(writer_.TypeOf(a.real) == writer_.TypeOf(b.real))) Refuse(at, "complex numbers of different types");
   bool both = a.imaginary.Valid() && b.imaginary.Valid();
   Value only = a.imaginary.Valid() ? a.imaginary : b.imaginary;
   switch (kind) {
     case clang::BO_Add:
-      return {ssa_.Make(Op::Add, {a.real, b.real}),
-              both ? ssa_.Make(Op::Add, {a.imaginary, b.imaginary}) : only};
+      return {writer_.Make(Op::Add, {a.real, b.real}),
+              both ? writer_.Make(Op::Add, {a.imaginary, b.imaginary}) : only};
     case clang::BO_Sub:
-      if (!both && b.imaginary.Valid()) only = ssa_.Make(Op::Neg, {only});
-      return {ssa_.Make(Op::Sub, {a.real, b.real}),
-              both ? ssa_.Make(Op::Sub, {a.imaginary, b.imaginary}) : only};
+      if (!both && b.imaginary.Valid()) only = writer_.Make(Op::Neg, {only});
+      return {writer_.Make(Op::Sub, {a.real, b.real}),
+              both ? writer_.Make(Op::Sub, {a.imaginary, b.imaginary}) : only};
     case clang::BO_Mul: {
       if (!both) {
         Value factor = a.imaginary.Valid() ? b.real : a.real;
-        return {ssa_.Make(Op::Mul, {a.real, b.real}), ssa_.Make(Op::Mul, {only, factor})};
+        return {writer_.Make(Op::Mul, {a.real, b.real}), writer_.Make(Op::Mul, {only, factor})};
       }
-      Value real = ssa_.Make(
-          Op::Sub, {ssa_.Make(Op::Mul, {a.real, b.real}), ssa_.Make(Op::Mul, {a.imaginary, b.imaginary})});
-      return {real, ssa_.Make(Op::Add, {ssa_.Make(Op::Mul, {a.real, b.imaginary}),
-                                        ssa_.Make(Op::Mul, {a.imaginary, b.real})})};
+      Value real = writer_.Make(Op::Sub, {writer_.Make(Op::Mul, {a.real, b.real}),
+                                          writer_.Make(Op::Mul, {a.imaginary, b.imaginary})});
+      return {real, writer_.Make(Op::Add, {writer_.Make(Op::Mul, {a.real, b.imaginary}),
+                                           writer_.Make(Op::Mul, {a.imaginary, b.real})})};
     }
     case clang::BO_Div:
       if (b.imaginary.Valid()) return Quotient(a, b);
-      return {ssa_.Make(Op::Div, {a.real, b.real}), ssa_.Make(Op::Div, {a.imaginary, b.real})};
+      return {writer_.Make(Op::Div, {a.real, b.real}), writer_.Make(Op::Div, {a.imaginary, b.real})};
     default:
       Refuse(at, "kernels do not have this operator of complex numbers");
   }
@@ -99,8 +104,8 @@ bool Lowering::InitialiseComplex(const ObjectPtr& object, const clang::Expr* e) 
     bool minus = unary->getOpcode() == clang::UO_Minus, conjugate = unary->getOpcode() == clang::UO_Not;
     if (!minus && !conjugate && unary->getOpcode() != clang::UO_Plus) return false;
     Complex value = ComplexOf(unary->getSubExpr());
-    if (minus) value.real = ssa_.Make(Op::Neg, {value.real});
-    if (minus || conjugate) value.imaginary = ssa_.Make(Op::Neg, {value.imaginary});
+    if (minus) value.real = writer_.Make(Op::Neg, {value.real});
+    if (minus || conjugate) value.imaginary = writer_.Make(Op::Neg, {value.imaginary});
     StoreComplex(object, value, range);
     return true;
   }
@@ -123,27 +128,27 @@ ObjectPtr Lowering::AssignComplex(const clang::CompoundAssignOperator* assignmen
 
 /// The root whose real part is not negative.
 Lowering::Complex Lowering::ComplexRoot(Complex z) {
-  Type type = ssa_.TypeOf(z.real);
-  Value zero = ZeroOf(type), half = ssa_.builder().Float(type, 0.5);
-  Value length =
-      ssa_.Make(Op::Add, {ssa_.Make(Op::Hypot, {z.real, z.imaginary}), ssa_.Make(Op::Abs, {z.real})});
-  Value large = ssa_.Make(Op::Sqrt, {ssa_.Make(Op::Mul, {length, half})});
-  Value small = ssa_.Make(Op::Div, {ssa_.Make(Op::Mul, {z.imaginary, half}), large});
-  small = ssa_.Make(Op::Select, {ssa_.Make(Op::Eq, {large, zero}), z.imaginary, small});
-  Value right = ssa_.Make(Op::Ge, {z.real, zero});
-  Value real = ssa_.Make(Op::Select, {right, large, ssa_.Make(Op::Abs, {small})});
-  return {real, ssa_.Make(Op::Select, {right, small, ssa_.Make(Op::Copysign, {large, z.imaginary})})};
+  Type type = writer_.TypeOf(z.real);
+  Value zero = ZeroOf(type), half = writer_.builder().Float(type, 0.5);
+  Value length = writer_.Make(
+      Op::Add, {writer_.Make(Op::Hypot, {z.real, z.imaginary}), writer_.Make(Op::Abs, {z.real})});
+  Value large = writer_.Make(Op::Sqrt, {writer_.Make(Op::Mul, {length, half})});
+  Value small = writer_.Make(Op::Div, {writer_.Make(Op::Mul, {z.imaginary, half}), large});
+  small = writer_.Make(Op::Select, {writer_.Make(Op::Eq, {large, zero}), z.imaginary, small});
+  Value right = writer_.Make(Op::Ge, {z.real, zero});
+  Value real = writer_.Make(Op::Select, {right, large, writer_.Make(Op::Abs, {small})});
+  return {real, writer_.Make(Op::Select, {right, small, writer_.Make(Op::Copysign, {large, z.imaginary})})};
 }
 
 Lowering::Complex Lowering::ComplexExp(Complex z) {
-  Value e = ssa_.Make(Op::Exp, {z.real});
-  Value real = ssa_.Make(Op::Mul, {e, ssa_.Make(Op::Cos, {z.imaginary})});
-  return {real, ssa_.Make(Op::Mul, {e, ssa_.Make(Op::Sin, {z.imaginary})})};
+  Value e = writer_.Make(Op::Exp, {z.real});
+  Value real = writer_.Make(Op::Mul, {e, writer_.Make(Op::Cos, {z.imaginary})});
+  return {real, writer_.Make(Op::Mul, {e, writer_.Make(Op::Sin, {z.imaginary})})};
 }
 
 Lowering::Complex Lowering::ComplexLog(Complex z) {
-  Value real = ssa_.Make(Op::Log, {ssa_.Make(Op::Hypot, {z.real, z.imaginary})});
-  return {real, ssa_.Make(Op::Atan2, {z.imaginary, z.real})};
+  Value real = writer_.Make(Op::Log, {writer_.Make(Op::Hypot, {z.real, z.imaginary})});
+  return {real, writer_.Make(Op::Atan2, {z.imaginary, z.real})};
 }
 
 /// The C library's functions of complex numbers, and the compiler's that makes one of two numbers.
@@ -162,8 +167,8 @@ std::optional<Given> Lowering::CallComplex(const clang::CallExpr* call, llvm::St
   if (power) exponent = ComplexOf(call->getArg(1));
   SetPlace(range);
   if (number)
-    return Given{name == "cabs" ? ssa_.Make(Op::Hypot, {z.real, z.imaginary})
-                                : ssa_.Make(Op::Atan2, {z.imaginary, z.real}),
+    return Given{name == "cabs" ? writer_.Make(Op::Hypot, {z.real, z.imaginary})
+                                : writer_.Make(Op::Atan2, {z.imaginary, z.real}),
                  {}};
   Complex result = name == "cexp" ? ComplexExp(z) : name == "csqrt" ? ComplexRoot(z) : ComplexLog(z);
   if (power) result = ComplexExp(ComplexArithmetic(clang::BO_Mul, exponent, result, call));

@@ -17,10 +17,10 @@ std::optional<Value> Lowering::ConstantValue(const clang::APValue& value, QualTy
 }
 
 std::optional<Value> Lowering::ConstantValue(const clang::APValue& value, Type type) {
-  if (value.isInt()) return ssa_.builder().Int(type, value.getInt().getExtValue());
+  if (value.isInt()) return writer_.builder().Int(type, value.getInt().getExtValue());
   if (!value.isFloat()) return std::nullopt;
   llvm::APInt bits = value.getFloat().bitcastToAPInt();
-  return ssa_.builder().Bits(type, bits.getZExtValue());
+  return writer_.builder().Bits(type, bits.getZExtValue());
 }
 
 ObjectPtr Lowering::FromConstant(const clang::APValue& value, QualType type, SourceRange range) {
@@ -47,8 +47,8 @@ ObjectPtr Lowering::FromConstant(const clang::APValue& value, QualType type, Sou
           collect(from);
           if (parts.size() != leaf->Components()) Refuse(range, "a constant that cannot be evaluated");
           return Store(to,
-                       function_.Result(ssa_.builder().Create(leaf->IsVec() ? Op::VecMake : Op::MatMake,
-                                                              parts, {&*leaf, 1})),
+                       function_.Result(writer_.builder().Create(leaf->IsVec() ? Op::VecMake : Op::MatMake,
+                                                                 parts, {&*leaf, 1})),
                        range);
         }
         if (from.isComplexFloat()) {
@@ -60,7 +60,7 @@ ObjectPtr Lowering::FromConstant(const clang::APValue& value, QualType type, Sou
         }
         if (from.isArray() && ArrayOf(of, &element, &count)) {
           for (unsigned n = 0; n < from.getArraySize(); ++n)
-            fill(Element(to, ssa_.builder().I32(static_cast<int32_t>(n)), range),
+            fill(Element(to, writer_.builder().I32(static_cast<int32_t>(n)), range),
                  n < from.getArrayInitializedElts() ? from.getArrayInitializedElt(n) : from.getArrayFiller(),
                  element);
           return;

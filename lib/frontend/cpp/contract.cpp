@@ -37,7 +37,7 @@ std::optional<Given> Lowering::CallContract(const clang::CallExpr* call, const c
   }
   if (name == "identity" && arguments.empty()) {
     Type type = NeedRegister(call->getType(), range);
-    return Given{function_.Result(ssa_.builder().Create(Op::Identity, {}, {&type, 1})), {}};
+    return Given{function_.Result(writer_.builder().Create(Op::Identity, {}, {&type, 1})), {}};
   }
   static const std::map<llvm::StringRef, Op> kAtomics = {{"atomic_add", Op::AtomicAdd},
                                                          {"atomic_sub", Op::AtomicSub},
@@ -50,7 +50,7 @@ std::optional<Given> Lowering::CallContract(const clang::CallExpr* call, const c
     if (RegisterType(arguments[0]->getType())) {
       Value v = ValueOf(arguments[0]);
       SetPlace(range);
-      return Given{ssa_.Make(Op::StopGradient, {v}), {}};
+      return Given{writer_.Make(Op::StopGradient, {v}), {}};
     }
     ObjectPtr copy = Temporary(arguments[0]);
     std::function<void(const ObjectPtr&)> stop = [&](const ObjectPtr& object) {
@@ -58,9 +58,9 @@ std::optional<Given> Lowering::CallContract(const clang::CallExpr* call, const c
         for (const ObjectPtr& member : PartsOf(*object, range)) stop(member);
       } else if (object->kind == ObjectKind::Array) {
         for (uint64_t n = 0; n < object->count; ++n)
-          stop(Element(object, ssa_.builder().I32(static_cast<int32_t>(n)), range));
+          stop(Element(object, writer_.builder().I32(static_cast<int32_t>(n)), range));
       } else {
-        Store(object, ssa_.Make(Op::StopGradient, {Load(object, range)}), range);
+        Store(object, writer_.Make(Op::StopGradient, {Load(object, range)}), range);
       }
     };
     stop(copy);
@@ -84,14 +84,14 @@ std::optional<Given> Lowering::CallContract(const clang::CallExpr* call, const c
   if (arguments.size() == 1) {
     Value a = ValueOf(arguments[0]);
     SetPlace(range);
-    return Given{ssa_.Make(vector->second, {a}), {}};
+    return Given{writer_.Make(vector->second, {a}), {}};
   }
   Value a = ValueOf(arguments[0]);
   Value b = ValueOf(arguments[1]);
   SetPlace(range);
   // The header gives the first operand on a tie, the IR the second.
   if (vector->second == Op::Min || vector->second == Op::Max) std::swap(a, b);
-  return Given{ssa_.Make(vector->second, {a, b}), {}};
+  return Given{writer_.Make(vector->second, {a, b}), {}};
 }
 
 /// Operators of vec and mat.
@@ -101,7 +101,7 @@ std::optional<Given> Lowering::CallOperator(const clang::FunctionDecl* function,
   auto kind = function->getOverloadedOperator();
   SourceRange range = at->getSourceRange();
   auto combine = [&](Op op, Value a, Value b) -> Value {
-    Type left = ssa_.TypeOf(a), right = ssa_.TypeOf(b);
+    Type left = writer_.TypeOf(a), right = writer_.TypeOf(b);
     SetPlace(range);
     if (op == Op::Mul && (left.IsMat() || right.IsMat()) && !left.IsScalar() && !right.IsScalar())
       op = Op::MatMul;
@@ -109,7 +109,7 @@ std::optional<Given> Lowering::CallOperator(const clang::FunctionDecl* function,
       if (left.IsScalar()) a = Convert(a, right.ScalarType());
       if (right.IsScalar()) b = Convert(b, left.ScalarType());
     }
-    return ssa_.Make(op, {a, b});
+    return writer_.Make(op, {a, b});
   };
   std::optional<Op> op;
   bool assigns = false;
@@ -128,7 +128,7 @@ std::optional<Given> Lowering::CallOperator(const clang::FunctionDecl* function,
       if (arguments.size() == 1) {
         Value a = ValueOf(arguments[0]);
         SetPlace(range);
-        return Given{ssa_.Make(Op::Neg, {a}), {}};
+        return Given{writer_.Make(Op::Neg, {a}), {}};
       }
       op = Op::Sub;
       break;
@@ -149,14 +149,14 @@ std::optional<Given> Lowering::CallOperator(const clang::FunctionDecl* function,
       Value a = ValueOf(arguments[0]);
       Value b = ValueOf(arguments[1]);
       SetPlace(range);
-      Value same = ssa_.Make(Op::Eq, {a, b});
+      Value same = writer_.Make(Op::Eq, {a, b});
       Value all;
-      Type type = ssa_.TypeOf(a);
+      Type type = writer_.TypeOf(a);
       for (uint32_t n = 0; n < type.Components(); ++n) {
-        Value one = ssa_.Make(Op::VecGet, {same, ssa_.builder().I32(static_cast<int32_t>(n))});
-        all = all.Valid() ? ssa_.Make(Op::And, {all, one}) : one;
+        Value one = writer_.Make(Op::VecGet, {same, writer_.builder().I32(static_cast<int32_t>(n))});
+        all = all.Valid() ? writer_.Make(Op::And, {all, one}) : one;
       }
-      return Given{kind == clang::OO_EqualEqual ? all : ssa_.Not(all), {}};
+      return Given{kind == clang::OO_EqualEqual ? all : writer_.Not(all), {}};
     }
     default:
       return std::nullopt;
@@ -196,11 +196,11 @@ std::optional<Given> Lowering::CallMember(const clang::CallExpr* call, const cla
       if (!known || *known < 0 || *known >= static_cast<int64_t>(buffer->count))
         Refuse(call, "the axis of extent() is a constant below the buffer's number of axes");
       SetPlace(range);
-      return Given{ssa_.builder().Shape(buffer->base, static_cast<uint32_t>(*known)), {}};
+      return Given{writer_.builder().Shape(buffer->base, static_cast<uint32_t>(*known)), {}};
     }
     if (llvm::isa<clang::CXXConversionDecl>(method)) return Given{{}, buffer};
     if (method->getIdentifier() != nullptr && method->getName() == "data" && buffer->count == 1)
-      return Given{{}, PointerTo(call->getType(), {buffer, ssa_.builder().I32(0)}, range)};
+      return Given{{}, PointerTo(call->getType(), {buffer, writer_.builder().I32(0)}, range)};
     if (method->getParent()->getNumBases() == 0)
       Refuse(call, "kernels do not know this member of adc::buffer", "use [i], (i, j) and extent(k)");
     return std::nullopt;
@@ -216,8 +216,8 @@ std::optional<Given> Lowering::CallMember(const clang::CallExpr* call, const cla
     SetPlace(range);
     if (array->members.size() == 1 && array->members[0]->kind == ObjectKind::Array) {
       const ObjectPtr& elements = array->members[0];
-      return Given{{},
-                   Element(elements, ssa_.builder().I32(static_cast<int32_t>(elements->count - 1)), range)};
+      return Given{
+          {}, Element(elements, writer_.builder().I32(static_cast<int32_t>(elements->count - 1)), range)};
     }
   }
   if (named_array && method->getName() == "fill") {
@@ -263,7 +263,7 @@ std::vector<Value> Lowering::BoundsOf(llvm::ArrayRef<const clang::Expr*> extents
   std::vector<Value> bounds;
   for (const clang::Expr* extent : extents) {
     Value hi = Index(ValueOf(extent));
-    bounds.push_back(ssa_.builder().Zero(ssa_.TypeOf(hi)));
+    bounds.push_back(writer_.builder().Zero(writer_.TypeOf(hi)));
     bounds.push_back(hi);
   }
   return bounds;
@@ -303,7 +303,7 @@ void Lowering::Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clan
       if (!type.IsInteger()) Refuse(parameter->getSourceRange(), "an index is an integer");
       function_[indices[n]].name = module_.Intern(std::string_view(parameter->getName()));
       ObjectPtr slot = NewSlot(type, parameter->getType().getNonReferenceType(), {});
-      ssa_.Set(slot->slot, Convert(indices[n], type));
+      writer_.Set(slot->slot, Convert(indices[n], type));
       frame.variables[parameter] = slot;
     }
   });
@@ -313,8 +313,8 @@ void Lowering::Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clan
 ir::Inst Lowering::RunParallel(const char* word, std::span<const Value> bounds, const ObjectPtr& closure,
                                const clang::FunctionDecl* body,
                                const std::function<void(Frame&, std::span<const Value>)>& bind) {
-  size_t slots = ssa_.SlotCount();
-  std::vector<Value> indices = ssa_.OpenParallel(bounds);
+  size_t slots = writer_.SlotCount();
+  std::vector<Value> indices = writer_.OpenParallel(bounds);
   parallel_ = word;
   Frame frame;
   frame.function = body;
@@ -322,11 +322,11 @@ ir::Inst Lowering::RunParallel(const char* word, std::span<const Value> bounds, 
   bind(frame, indices);
   RunBody(frame, body->getBody(), nullptr);
   parallel_.clear();
-  ir::Inst loop = ssa_.Close();
-  for (Slot slot : ssa_.Escaped()) {
+  ir::Inst loop = writer_.Close();
+  for (Slot slot : writer_.Escaped()) {
     if (slot >= slots) continue;
     shared_.diagnostics
-        .Error(diag::E0802, ssa_.LastStore(slot),
+        .Error(diag::E0802, writer_.LastStore(slot),
                "a variable that is declared outside of " + std::string(word) +
                    " is assigned by all of its iterations")
         .AddHelp("declare it inside, or sum into a buffer with adc::atomic_add");
@@ -342,15 +342,16 @@ Given Lowering::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
   SetPlace(range);
   const Object* whole = cell.get();
   while (whole->kind == ObjectKind::Component) whole = whole->of.get();
-  bool seen_by_others = whole->base.Valid() && (ssa_.TypeOf(whole->base).IsBuffer() || IsShared(whole->base));
+  bool seen_by_others =
+      whole->base.Valid() && (writer_.TypeOf(whole->base).IsBuffer() || IsShared(whole->base));
   if (!seen_by_others || (whole->kind != ObjectKind::Cell && whole->kind != ObjectKind::Spread))
     Refuse(arguments[0], "an atomic works on an element of a buffer or of a shared array",
            "use an ordinary assignment for what a kernel declares");
   if (whole->kind == ObjectKind::Spread) {
-    if (whole->register_type.scalar != ssa_.TypeOf(whole->base).scalar)
+    if (whole->register_type.scalar != writer_.TypeOf(whole->base).scalar)
       Refuse(arguments[0],
              "an atomic on '" + Spell(whole->type) + "' in a struct of a buffer whose word is '" +
-                 std::string(ir::Spelling(ssa_.TypeOf(whole->base).scalar)) + "'",
+                 std::string(ir::Spelling(writer_.TypeOf(whole->base).scalar)) + "'",
              "give it a buffer of its own");
     if (cell->kind == ObjectKind::Component) {
       std::optional<int64_t> at = function_.IntegerConstant(cell->at);
@@ -359,21 +360,21 @@ Given Lowering::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
         Refuse(arguments[0], "an atomic on a component that is chosen at run time",
                "unroll the loop over components");
       ObjectPtr part = SpreadPart(*whole, static_cast<uint32_t>(*at));
-      return {ssa_.builder().Access(op, part->base, part->indices, {&v, 1}), {}};
+      return {writer_.builder().Access(op, part->base, part->indices, {&v, 1}), {}};
     }
     std::vector<Value> parts;
     Type type = cell->register_type;
-    auto number = [&](uint32_t n) { return ssa_.builder().I32(static_cast<int32_t>(n)); };
+    auto number = [&](uint32_t n) { return writer_.builder().I32(static_cast<int32_t>(n)); };
     for (uint32_t n = 0; n < type.Components(); ++n) {
       ObjectPtr of = SpreadPart(*cell, n);
       Value part = type.IsVec()
-                       ? ssa_.Make(Op::VecGet, {v, number(n)})
-                       : ssa_.Make(Op::MatGet, {v, number(n / type.columns), number(n % type.columns)});
-      parts.push_back(ssa_.builder().Access(op, of->base, of->indices, {&part, 1}));
+                       ? writer_.Make(Op::VecGet, {v, number(n)})
+                       : writer_.Make(Op::MatGet, {v, number(n / type.columns), number(n % type.columns)});
+      parts.push_back(writer_.builder().Access(op, of->base, of->indices, {&part, 1}));
     }
-    return {
-        function_.Result(ssa_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1})),
-        {}};
+    return {function_.Result(
+                writer_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1})),
+            {}};
   }
   uint32_t component = ir::kNoAttr;
   if (cell->kind == ObjectKind::Component) {
@@ -388,7 +389,7 @@ Given Lowering::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
     component = static_cast<uint32_t>(of.IsMat() ? *row * of.columns + *at : *at);
     if (component >= of.Components()) Refuse(arguments[0], "a component that is not there");
   }
-  return {ssa_.builder().Access(op, whole->base, whole->indices, {&v, 1}, ir::kNoAttr, component), {}};
+  return {writer_.builder().Access(op, whole->base, whole->indices, {&v, 1}, ir::kNoAttr, component), {}};
 }
 
 void Lowering::Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
@@ -397,7 +398,7 @@ void Lowering::Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::
   std::vector<Value> values;
   for (const clang::Expr* argument : arguments.drop_front()) values.push_back(ValueOf(argument));
   SetPlace(call->getSourceRange());
-  ir::Inst inst = ssa_.builder().Create(Op::Print, values, {});
+  ir::Inst inst = writer_.builder().Create(Op::Print, values, {});
   function_[inst].symbol = module_.Intern(std::string_view(text->getString()));
 }
 
@@ -419,7 +420,7 @@ bool Lowering::AssertOf(const clang::Expr* expression) {
   }
   Value condition = Condition(choice->getCond());
   SetPlace(expression->getSourceRange());
-  ir::Inst inst = ssa_.builder().Create(Op::Assert, {&condition, 1}, {});
+  ir::Inst inst = writer_.builder().Create(Op::Assert, {&condition, 1}, {});
   function_[inst].symbol = module_.Intern(text);
   return true;
 }

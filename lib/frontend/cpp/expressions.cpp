@@ -82,7 +82,7 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
       bool real = unary->getOpcode() == clang::UO_Real;
       if ((real || unary->getOpcode() == clang::UO_Imag) &&
           unary->getSubExpr()->getType()->isAnyComplexType())
-        return Element(Place(unary->getSubExpr()), ssa_.builder().I32(real ? 0 : 1), e->getSourceRange());
+        return Element(Place(unary->getSubExpr()), writer_.builder().I32(real ? 0 : 1), e->getSourceRange());
       break;
     }
     case Stmt::BinaryOperatorClass:
@@ -124,7 +124,7 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
       Given given = Call(llvm::cast<clang::CallExpr>(e));
       if (given.object != nullptr) return given.object;
       if (!given.value.Valid()) Refuse(e, "a call that gives no value is used as one");
-      ObjectPtr slot = NewSlot(ssa_.TypeOf(given.value), e->getType().getNonReferenceType(), {});
+      ObjectPtr slot = NewSlot(writer_.TypeOf(given.value), e->getType().getNonReferenceType(), {});
       Store(slot, given.value, e->getSourceRange());
       return slot;
     }
@@ -229,7 +229,7 @@ ObjectPtr Lowering::PlaceOfMember(const clang::MemberExpr* member) {
     llvm::StringRef name = field->getName();
     if (type->IsVec() && name.size() == 1 && llvm::StringRef("xyzw").contains(name)) {
       auto at = static_cast<int32_t>(llvm::StringRef("xyzw").find(name));
-      return ComponentOf(object, ssa_.builder().I32(at), field->getType());
+      return ComponentOf(object, writer_.builder().I32(at), field->getType());
     }
     Refuse(range, "the inside of '" + record->getNameAsString() + "'", "use [k], or .x .y .z .w");
   }
@@ -253,9 +253,10 @@ ObjectPtr Lowering::PlaceOfStep(const clang::UnaryOperator* step) {
     return place;
   }
   ir::Value before = Load(place, step->getSourceRange());
-  Type type = ssa_.TypeOf(before);
-  ir::Value one = type.IsFloat() ? ssa_.builder().Float(type, 1) : ssa_.builder().Int(type, 1);
-  Store(place, ssa_.Make(step->isIncrementOp() ? Op::Add : Op::Sub, {before, one}), step->getSourceRange());
+  Type type = writer_.TypeOf(before);
+  ir::Value one = type.IsFloat() ? writer_.builder().Float(type, 1) : writer_.builder().Int(type, 1);
+  Store(place, writer_.Make(step->isIncrementOp() ? Op::Add : Op::Sub, {before, one}),
+        step->getSourceRange());
   return place;
 }
 
@@ -269,7 +270,7 @@ ObjectPtr Lowering::PlaceOfAssignment(const clang::BinaryOperator* assignment) {
     ir::Value right = ValueOf(assignment->getRHS());
     ObjectPtr place = Place(assignment->getLHS());
     ir::Value left = Load(place, assignment->getLHS()->getSourceRange());
-    Type of = ssa_.TypeOf(left);
+    Type of = writer_.TypeOf(left);
     Type wide = NeedRegister(compound->getComputationLHSType(), range);
     SetPlace(range);
     ir::Value result = Arithmetic(clang::BinaryOperator::getOpForCompoundAssignment(compound->getOpcode()),
@@ -354,7 +355,7 @@ void Lowering::Initialise(const ObjectPtr& object, const clang::Expr* e) {
       const auto* choice = llvm::cast<clang::ConditionalOperator>(e);
       ir::Value condition = Condition(choice->getCond());
       SetPlace(range);
-      return ssa_.If(
+      return writer_.If(
           condition, [&] { Initialise(object, choice->getTrueExpr()); },
           [&] { Initialise(object, choice->getFalseExpr()); });
     }
@@ -392,7 +393,7 @@ void Lowering::InitialiseArray(const ObjectPtr& object, const clang::Expr* e) {
   bool zeros = list->hasArrayFiller() && given < object->count;
   if (zeros && given == 0) return Zero(object, range);
   for (uint64_t n = 0; n < object->count; ++n) {
-    ObjectPtr element = Element(object, ssa_.builder().I32(static_cast<int32_t>(n)), range);
+    ObjectPtr element = Element(object, writer_.builder().I32(static_cast<int32_t>(n)), range);
     const clang::Expr* init = n < given ? list->getInit(static_cast<unsigned>(n)) : list->getArrayFiller();
     if (init == nullptr) {
       Zero(element, range);
@@ -431,7 +432,7 @@ void Lowering::Construct(const ObjectPtr& object, const clang::CXXConstructExpr*
   if (object->kind == ObjectKind::Array) {
     if (construct->getNumArgs() == 0 && constructor->isTrivial()) return;
     for (uint64_t n = 0; n < object->count; ++n)
-      Construct(Element(object, ssa_.builder().I32(static_cast<int32_t>(n)), range), construct);
+      Construct(Element(object, writer_.builder().I32(static_cast<int32_t>(n)), range), construct);
     return;
   }
   if (object->kind != ObjectKind::Struct) return Store(object, ValueOfConstruct(construct), range);
@@ -485,7 +486,7 @@ void Lowering::Effect(const clang::Expr* e) {
   }
   if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(e)) {
     ir::Value condition = Condition(choice->getCond());
-    return ssa_.If(
+    return writer_.If(
         condition, [&] { Effect(choice->getTrueExpr()); }, [&] { Effect(choice->getFalseExpr()); });
   }
   if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(e)) {

@@ -166,17 +166,16 @@ class Kernels {
 
   template <class Build>
   bool Make(const clang::FunctionDecl* declaration, StringId name, ir::FunctionKind kind, Build build) {
-    ir::Function scratch(kind, name);
-    scratch.span = shared_.places.Of(declaration->getNameInfo().getSourceRange());
+    auto made = std::make_unique<ir::Function>(kind, name);
+    made->span = shared_.places.Of(declaration->getNameInfo().getSourceRange());
     auto named = names_.find(declaration->getCanonicalDecl());
-    if (named != names_.end()) scratch.vjp = named->second.reverse, scratch.jvp = named->second.forward;
-    Lowering lowering(shared_, scratch);
+    if (named != names_.end()) made->vjp = named->second.reverse, made->jvp = named->second.forward;
+    Lowering lowering(shared_, *made);
     try {
       build(lowering);
     } catch (const Refusal&) {
       return false;
     }
-    std::unique_ptr<ir::Function> made = lowering.Finish();
     shared_.module.AddFunction(kind, name);
     shared_.module.Replace(std::move(made));
     return true;

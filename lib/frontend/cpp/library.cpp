@@ -32,13 +32,13 @@ ObjectPtr Lowering::ExtremeByReference(const clang::CallExpr* call) {
     ir::Value v = Load(a, call->getSourceRange()), low = Load(b, call->getSourceRange());
     ir::Value high = Load(c, call->getSourceRange());
     if (type->IsBool()) return nullptr;
-    ObjectPtr above = ChoiceOf(ssa_.Make(Op::Lt, {high, v}), c, a);
-    return ChoiceOf(ssa_.Make(Op::Lt, {v, low}), b, above);
+    ObjectPtr above = ChoiceOf(writer_.Make(Op::Lt, {high, v}), c, a);
+    return ChoiceOf(writer_.Make(Op::Lt, {v, low}), b, above);
   }
   ir::Value first = Load(a, call->getSourceRange()), second = Load(b, call->getSourceRange());
   SetPlace(call->getSourceRange());
-  if (type->IsBool()) first = ssa_.Cast(first, ir::kI32), second = ssa_.Cast(second, ir::kI32);
-  ir::Value other = least ? ssa_.Make(Op::Lt, {second, first}) : ssa_.Make(Op::Lt, {first, second});
+  if (type->IsBool()) first = writer_.Cast(first, ir::kI32), second = writer_.Cast(second, ir::kI32);
+  ir::Value other = least ? writer_.Make(Op::Lt, {second, first}) : writer_.Make(Op::Lt, {first, second});
   return ChoiceOf(other, b, a);
 }
 
@@ -66,7 +66,7 @@ std::optional<Given> Lowering::CallOnObjects(const clang::CallExpr* call, llvm::
     return Given{};
   }
   if (name == "is_constant_evaluated" || name == "__is_constant_evaluated")
-    return Given{ssa_.builder().Int(ir::kI1, 0), {}};
+    return Given{writer_.builder().Int(ir::kI1, 0), {}};
   if (name == "expect" && arguments.size() >= 1 && from == From::Compiler)
     return Given{ValueOf(arguments[0]), {}};
   if (name == "unreachable" || name == "abort" || name == "exit" || name == "terminate")
@@ -77,11 +77,11 @@ std::optional<Given> Lowering::CallOnObjects(const clang::CallExpr* call, llvm::
 Value Lowering::BitCast(const clang::CallExpr* call, const clang::Expr* argument, Type to) {
   Value v = ValueOf(argument);
   SetPlace(call->getSourceRange());
-  Type from = ssa_.TypeOf(v);
+  Type from = writer_.TypeOf(v);
   if (from == to) return v;
   if (!from.IsScalar() || from.IsBool() || to.IsBool())
     Refuse(call, "std::bit_cast of something that is no number");
-  return ssa_.builder().Bitcast(v, to);
+  return writer_.builder().Bitcast(v, to);
 }
 
 /// `std::min({a, b, c})`: the first of the least.
@@ -95,7 +95,7 @@ std::optional<Value> Lowering::ExtremeOfList(const clang::Expr* list, Op op, Sou
   for (unsigned n = 1; n < values->getNumInits(); ++n) {
     Value next = ValueOf(values->getInit(n));
     SetPlace(range);
-    best = ssa_.Make(op, {next, best});
+    best = writer_.Make(op, {next, best});
   }
   return best;
 }
@@ -114,11 +114,11 @@ std::optional<Value> Lowering::CallOnNumbers(const clang::CallExpr* call, llvm::
   for (const clang::Expr* argument : arguments) {
     Value v = ValueOf(argument);
     if (function->takes == Takes::Floats || function->takes == Takes::Numbers) v = Convert(v, result);
-    if (function->takes == Takes::AnyFloat && !ssa_.TypeOf(v).IsFloat()) v = Convert(v, ir::kF64);
+    if (function->takes == Takes::AnyFloat && !writer_.TypeOf(v).IsFloat()) v = Convert(v, ir::kF64);
     operands.push_back(v);
   }
   SetPlace(range);
-  return Convert(function->Make(ssa_, operands), result);
+  return Convert(function->Make(writer_, operands), result);
 }
 
 std::optional<Given> Lowering::CallLibrary(const clang::CallExpr* call, const clang::FunctionDecl* function,

@@ -12,80 +12,80 @@ using Values = std::span<const Value>;
 namespace {
 
 /// Halves away from zero, as C has it: the IR's `round` takes them to even.
-Value RoundAway(Ssa& ssa, Values v) {
+Value RoundAway(Writer& to, Values v) {
   Value a = v[0];
-  Type type = ssa.TypeOf(a);
-  Value whole = ssa.Make(Op::Trunc, {a});
-  Value rest = ssa.Make(Op::Abs, {ssa.Make(Op::Sub, {a, whole})});
-  Value away = ssa.Make(Op::Ge, {rest, ssa.builder().Float(type, 0.5)});
-  Value one = ssa.Make(Op::Copysign, {ssa.builder().Float(type, 1), a});
-  Value rounded = ssa.Make(Op::Select, {away, ssa.Make(Op::Add, {whole, one}), whole});
-  return ssa.Make(Op::Copysign, {rounded, a});
+  Type type = to.TypeOf(a);
+  Value whole = to.Make(Op::Trunc, {a});
+  Value rest = to.Make(Op::Abs, {to.Make(Op::Sub, {a, whole})});
+  Value away = to.Make(Op::Ge, {rest, to.builder().Float(type, 0.5)});
+  Value one = to.Make(Op::Copysign, {to.builder().Float(type, 1), a});
+  Value rounded = to.Make(Op::Select, {away, to.Make(Op::Add, {whole, one}), whole});
+  return to.Make(Op::Copysign, {rounded, a});
 }
 
 /// What is left of a, less the nearest multiple of b, the even one of two.
-Value Remainder(Ssa& ssa, Values v) {
-  Value a = v[0], b = ssa.Make(Op::Abs, {v[1]});
-  Type type = ssa.TypeOf(a);
-  auto twice = [&](Value of) { return ssa.Make(Op::Add, {of, of}); };
-  Value rest = ssa.Make(Op::Rem, {ssa.Make(Op::Abs, {a}), twice(b)});
-  Value more = ssa.Make(Op::Gt, {twice(rest), b});
-  Value nearer = ssa.Make(Op::Sub, {rest, b});
-  Value again = ssa.Make(Op::Ge, {twice(nearer), b});
-  nearer = ssa.Make(Op::Select, {again, ssa.Make(Op::Sub, {nearer, b}), nearer});
-  rest = ssa.Make(Op::Select, {more, nearer, rest});
-  Value one = ssa.Make(Op::Copysign, {ssa.builder().Float(type, 1), a});
-  return ssa.Make(Op::Mul, {rest, one});
+Value Remainder(Writer& to, Values v) {
+  Value a = v[0], b = to.Make(Op::Abs, {v[1]});
+  Type type = to.TypeOf(a);
+  auto twice = [&](Value of) { return to.Make(Op::Add, {of, of}); };
+  Value rest = to.Make(Op::Rem, {to.Make(Op::Abs, {a}), twice(b)});
+  Value more = to.Make(Op::Gt, {twice(rest), b});
+  Value nearer = to.Make(Op::Sub, {rest, b});
+  Value again = to.Make(Op::Ge, {twice(nearer), b});
+  nearer = to.Make(Op::Select, {again, to.Make(Op::Sub, {nearer, b}), nearer});
+  rest = to.Make(Op::Select, {more, nearer, rest});
+  Value one = to.Make(Op::Copysign, {to.builder().Float(type, 1), a});
+  return to.Make(Op::Mul, {rest, one});
 }
 
 /// `std::lerp`, whose standard asks for b at t = 1 and for values that stay on b's side of it. The library
 /// gives b itself there, whose derivative to t is 0: here a difference of 0 has the derivative that the line
 /// has.
-Value Lerp(Ssa& ssa, Values v) {
+Value Lerp(Writer& to, Values v) {
   Value a = v[0], b = v[1], t = v[2];
-  Type type = ssa.TypeOf(a);
-  Value zero = ssa.builder().Zero(type), one = ssa.builder().Float(type, 1);
+  Type type = to.TypeOf(a);
+  Value zero = to.builder().Zero(type), one = to.builder().Float(type, 1);
   auto both = [&](Op left, Op right) {
-    return ssa.Make(Op::And, {ssa.Make(left, {a, zero}), ssa.Make(right, {b, zero})});
+    return to.Make(Op::And, {to.Make(left, {a, zero}), to.Make(right, {b, zero})});
   };
-  Value opposite = ssa.Make(Op::Or, {both(Op::Le, Op::Ge), both(Op::Ge, Op::Le)});
+  Value opposite = to.Make(Op::Or, {both(Op::Le, Op::Ge), both(Op::Ge, Op::Le)});
   Value mixed =
-      ssa.Make(Op::Add, {ssa.Make(Op::Mul, {t, b}), ssa.Make(Op::Mul, {ssa.Make(Op::Sub, {one, t}), a})});
-  Value slope = ssa.Make(Op::Sub, {b, a});
-  Value line = ssa.Make(Op::Add, {a, ssa.Make(Op::Mul, {t, slope})});
-  Value rest = ssa.Make(Op::Mul, {ssa.Make(Op::Sub, {t, one}), slope});
-  Value nothing = ssa.Make(Op::Sub, {rest, ssa.Make(Op::StopGradient, {rest})});
-  Value end = ssa.Make(Op::Add, {b, ssa.Make(Op::Select, {ssa.Make(Op::IsFinite, {rest}), nothing, zero})});
-  Value beyond = ssa.Make(Op::Eq, {ssa.Make(Op::Gt, {t, one}), ssa.Make(Op::Gt, {b, a})});
-  Value at_end = ssa.Make(Op::Select, {beyond, ssa.Make(Op::Ge, {b, line}), ssa.Make(Op::Le, {b, line})});
-  at_end = ssa.Make(Op::Or, {at_end, ssa.Make(Op::Eq, {t, one})});
-  return ssa.Make(Op::Select, {opposite, mixed, ssa.Make(Op::Select, {at_end, end, line})});
+      to.Make(Op::Add, {to.Make(Op::Mul, {t, b}), to.Make(Op::Mul, {to.Make(Op::Sub, {one, t}), a})});
+  Value slope = to.Make(Op::Sub, {b, a});
+  Value line = to.Make(Op::Add, {a, to.Make(Op::Mul, {t, slope})});
+  Value rest = to.Make(Op::Mul, {to.Make(Op::Sub, {t, one}), slope});
+  Value nothing = to.Make(Op::Sub, {rest, to.Make(Op::StopGradient, {rest})});
+  Value end = to.Make(Op::Add, {b, to.Make(Op::Select, {to.Make(Op::IsFinite, {rest}), nothing, zero})});
+  Value beyond = to.Make(Op::Eq, {to.Make(Op::Gt, {t, one}), to.Make(Op::Gt, {b, a})});
+  Value at_end = to.Make(Op::Select, {beyond, to.Make(Op::Ge, {b, line}), to.Make(Op::Le, {b, line})});
+  at_end = to.Make(Op::Or, {at_end, to.Make(Op::Eq, {t, one})});
+  return to.Make(Op::Select, {opposite, mixed, to.Make(Op::Select, {at_end, end, line})});
 }
 
 /// The other operand where one is NaN.
 template <Op kOp>
-Value NumberOf(Ssa& ssa, Values v) {
-  return ssa.Make(Op::Select, {ssa.Make(Op::IsNan, {v[1]}), v[0], ssa.Make(kOp, {v[0], v[1]})});
+Value NumberOf(Writer& to, Values v) {
+  return to.Make(Op::Select, {to.Make(Op::IsNan, {v[1]}), v[0], to.Make(kOp, {v[0], v[1]})});
 }
 
 /// The library gives the first operand on a tie, the IR the second.
 template <Op kOp>
-Value FirstOf(Ssa& ssa, Values v) {
-  return ssa.Make(kOp, {v[1], v[0]});
+Value FirstOf(Writer& to, Values v) {
+  return to.Make(kOp, {v[1], v[0]});
 }
 
 /// Ties and NaN give the value itself.
-Value Clamp(Ssa& ssa, Values v) {
-  return ssa.Make(Op::Min, {v[2], ssa.Make(Op::Max, {v[1], v[0]})});
+Value Clamp(Writer& to, Values v) {
+  return to.Make(Op::Min, {v[2], to.Make(Op::Max, {v[1], v[0]})});
 }
 
-Value Hypot3(Ssa& ssa, Values v) {
-  return ssa.Make(Op::Hypot, {ssa.Make(Op::Hypot, {v[0], v[1]}), v[2]});
+Value Hypot3(Writer& to, Values v) {
+  return to.Make(Op::Hypot, {to.Make(Op::Hypot, {v[0], v[1]}), v[2]});
 }
 
-Value SignBit(Ssa& ssa, Values v) {
-  Type bits = ssa.TypeOf(v[0]) == ir::kF32 ? ir::kI32 : ir::kI64;
-  return ssa.Make(Op::Lt, {ssa.builder().Bitcast(v[0], bits), ssa.builder().Zero(bits)});
+Value SignBit(Writer& to, Values v) {
+  Type bits = to.TypeOf(v[0]) == ir::kF32 ? ir::kI32 : ir::kI64;
+  return to.Make(Op::Lt, {to.builder().Bitcast(v[0], bits), to.builder().Zero(bits)});
 }
 
 /// Those that are no function of the IR by the same name.
@@ -159,10 +159,10 @@ std::optional<LibraryFunction> FindLibraryFunction(llvm::StringRef name, size_t 
   return LibraryFunction{name, operands, *op};
 }
 
-Value LibraryFunction::Make(Ssa& ssa, Values v) const {
-  if (own != nullptr) return own(ssa, v);
-  if (operands == 1) return ssa.Make(op, {v[0]});
-  return operands == 2 ? ssa.Make(op, {v[0], v[1]}) : ssa.Make(op, {v[0], v[1], v[2]});
+Value LibraryFunction::Make(Writer& to, Values v) const {
+  if (own != nullptr) return own(to, v);
+  if (operands == 1) return to.Make(op, {v[0]});
+  return operands == 2 ? to.Make(op, {v[0], v[1]}) : to.Make(op, {v[0], v[1], v[2]});
 }
 
 }  // namespace adc::frontend

@@ -6,7 +6,7 @@
 #include <optional>
 #include <span>
 
-#include "frontend/cpp/ssa.h"
+#include "frontend/cpp/writer.h"
 
 namespace adc::frontend {
 
@@ -26,7 +26,7 @@ enum class From : uint8_t {
 };
 
 struct LibraryFunction {
-  using Own = ir::Value (*)(Ssa& ssa, std::span<const ir::Value> operands);
+  using Own = ir::Value (*)(Writer& to, std::span<const ir::Value> operands);
   constexpr LibraryFunction(llvm::StringRef called, size_t count, ir::Op is, Takes kind = Takes::Floats,
                             From where = From::Anywhere)
       : name(called), operands(count), op(is), takes(kind), from(where) {}
@@ -35,7 +35,7 @@ struct LibraryFunction {
       : name(called), operands(count), own(is), takes(kind), from(where) {}
 
   /// Its value, of `operands` values.
-  ir::Value Make(Ssa& ssa, std::span<const ir::Value> values) const;
+  ir::Value Make(Writer& to, std::span<const ir::Value> values) const;
 
   llvm::StringRef name;  ///< without the suffix `f`, and without `__builtin_`
   size_t operands;

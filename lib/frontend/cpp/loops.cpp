@@ -38,21 +38,21 @@ void Lowering::LoopBody(const clang::Stmt* body) {
     }
   }
   for (const clang::Stmt* s : statements) Statement(s);
-  if (ssa_.Reachable() && loops_.back().at_continue) loops_.back().at_continue();
+  if (writer_.Reachable() && loops_.back().at_continue) loops_.back().at_continue();
 }
 
 void Lowering::LeaveLoop(bool breaks, const clang::Stmt* at) {
   if (loops_.empty()) Refuse(at, "this stands in no loop");
   SetPlace(at->getSourceRange());
-  if (breaks) return ssa_.Break();
+  if (breaks) return writer_.Break();
   if (loops_.back().at_continue) loops_.back().at_continue();
-  ssa_.Continue();
+  writer_.Continue();
 }
 
 void Lowering::CloseLoop() {
   int64_t checkpoint = loops_.back().checkpoint;
   loops_.pop_back();
-  Inst inst = ssa_.Close();
+  Inst inst = writer_.Close();
   ir::InstData& data = function_[inst];
   if (data.op == Op::While && !context_.getLangOpts().isSignedOverflowDefined())
     data.words.Add(ir::Word::Unwrapped);
@@ -61,7 +61,7 @@ void Lowering::CloseLoop() {
     data.attr = checkpoint == 0 ? ir::kNoAttr : static_cast<uint32_t>(checkpoint);
   }
   // Tasks stand in loops that are unrolled.
-  ssa_.VisitInside(inst, [&](Inst one) {
+  writer_.VisitInside(inst, [&](Inst one) {
     if (function_[one].op == Op::Parallel) function_[inst].words.Add(ir::Word::Unroll);
   });
 }
@@ -75,44 +75,25 @@ void Lowering::ForLoop(const clang::ForStmt* loop) {
 /// Any loop that tests first.
 void Lowering::WhileForm(const clang::VarDecl* variable, const clang::Expr* condition,
                          const clang::Expr* step, const clang::Stmt* body, const clang::Stmt* first) {
-  ssa_.OpenWhile();
-  bool plain = variable == nullptr;
-  Value go_on = ssa_.builder().Int(ir::kI1, 1);
-  if (plain && condition != nullptr) {
-    go_on = Condition(condition);
-    ssa_.VisitInnermost([&](Inst inst) {
-      Op op = function_[inst].op;
-      if (op == Op::Store || op == Op::Call || op == Op::Print || op == Op::Assert || ir::IsAtomic(op))
-        plain = false;
-    });
-  }
-  if (!plain || !ssa_.Test(go_on)) {
-    // The condition assigns: it becomes the first statement of the body.
-    plain = false;
-    ssa_.Abandon();
-    ssa_.OpenWhile();
-    ssa_.Test(ssa_.builder().Int(ir::kI1, 1));
-  }
+  writer_.OpenWhile();
   OpenLoop open;
   if (step != nullptr) open.at_continue = [&] { Effect(step); };
   loops_.push_back(std::move(open));
-  if (!plain) {
-    if (variable != nullptr) DeclareVariable(variable);
-    Value c = Condition(condition);
-    ssa_.If(c, [] {}, [&] { ssa_.Break(); });
-  }
+  if (variable != nullptr) DeclareVariable(variable);
+  writer_.Test(condition == nullptr ? writer_.builder().Int(ir::kI1, 1) : Condition(condition),
+               variable != nullptr);
   if (first != nullptr) Statement(first);
   LoopBody(body);
   CloseLoop();
 }
 
 void Lowering::DoLoop(const clang::DoStmt* loop) {
-  Slot again = ssa_.NewSlot(ir::kI1, {});
-  ssa_.Set(again, ssa_.builder().Int(ir::kI1, 1));
-  ssa_.OpenWhile();
-  ssa_.Test(ssa_.Get(again));
+  Slot again = writer_.NewSlot(ir::kI1, {});
+  writer_.Set(again, writer_.builder().Int(ir::kI1, 1));
+  writer_.OpenWhile();
+  writer_.Test(writer_.Get(again));
   OpenLoop open;
-  open.at_continue = [&] { ssa_.Set(again, Condition(loop->getCond())); };
+  open.at_continue = [&] { writer_.Set(again, Condition(loop->getCond())); };
   loops_.push_back(std::move(open));
   LoopBody(loop->getBody());
   CloseLoop();
@@ -135,8 +116,9 @@ void Lowering::RangeLoop(const clang::CXXForRangeStmt* loop) {
     Refuse(loop->getRangeInit(), "a loop over something that is no array",
            "loop over indices: for (int i = 0; i < n; ++i)");
   SetPlace(loop->getSourceRange());
-  Value index = ssa_.OpenFor(ssa_.builder().I32(0), ssa_.builder().I32(static_cast<int32_t>(range->count)),
-                             ssa_.builder().I32(1), {});
+  Value index =
+      writer_.OpenFor(writer_.builder().I32(0), writer_.builder().I32(static_cast<int32_t>(range->count)),
+                      writer_.builder().I32(1), {});
   loops_.push_back({});
   const clang::VarDecl* variable = loop->getLoopVariable();
   ObjectPtr element = Element(range, index, loop->getRangeInit()->getSourceRange());

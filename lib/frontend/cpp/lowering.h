@@ -21,7 +21,7 @@
 #include "frontend/cpp/library_functions.h"
 #include "frontend/cpp/object.h"
 #include "frontend/cpp/places.h"
-#include "frontend/cpp/ssa.h"
+#include "frontend/cpp/writer.h"
 
 namespace adc::frontend {
 
@@ -74,7 +74,6 @@ class Lowering {
   void Kernel(const clang::FunctionDecl* declaration);
   /// Those of a function that calls are made to.
   void NamedFunction(const clang::FunctionDecl* declaration);
-  std::unique_ptr<ir::Function> Finish() { return ssa_.Finish(); }
 
  private:
   struct Frame {
@@ -187,7 +186,7 @@ class Lowering {
     bool may_be_null = false;  ///< null where the index is kNullIndex
   };
   static constexpr int32_t kNullIndex = INT32_MIN;
-  Address NullAddress() { return {nullptr, ssa_.builder().I32(kNullIndex)}; }
+  Address NullAddress() { return {nullptr, writer_.builder().I32(kNullIndex)}; }
   Address Certain(const Address& address, clang::SourceRange range);
   ir::Value IsNull(const Address& address);
   Address AddressOf(const clang::Expr* pointer);
@@ -215,7 +214,8 @@ class Lowering {
   bool SameArray(const ObjectPtr& a, const ObjectPtr& b);
   bool Apart(const Object& a, const Object& b) const;
   Born Here() const {
-    return {ssa_.Depth(), function_.ValueCount(), ssa_.SlotCount(), ssa_.LoopCount(), ssa_.ScopeCount()};
+    return {writer_.Depth(), function_.ValueCount(), writer_.SlotCount(), writer_.LoopCount(),
+            writer_.ScopeCount()};
   }
   bool Outlives(const Object& object, const Born& other) const;
   bool InBuffer(const Object& array) const;
@@ -348,7 +348,7 @@ class Lowering {
   clang::ASTContext& context_;
   ir::Module& module_;
   ir::Function& function_;
-  Ssa ssa_;
+  Writer writer_;
   Frame* frame_ = nullptr;
   std::vector<Frame*> frames_;
   std::vector<OpenLoop> loops_;              ///< of this frame

@@ -7,7 +7,7 @@
 #include <memory>
 #include <vector>
 
-#include "frontend/cpp/ssa.h"
+#include "frontend/cpp/writer.h"
 
 namespace adc::frontend {
 

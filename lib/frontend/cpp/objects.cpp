@@ -205,7 +205,7 @@ ObjectPtr Lowering::NewSlot(Type type, QualType cpp, std::string_view name) {
   object->kind = ObjectKind::Slot;
   object->type = cpp;
   object->register_type = type;
-  object->slot = ssa_.NewSlot(type, name);
+  object->slot = writer_.NewSlot(type, name);
   return object;
 }
 
@@ -230,8 +230,8 @@ ObjectPtr Lowering::NewObject(QualType type, std::string_view name, SourceRange 
     for (auto [leaf, length] : leaves) {
       if (length == 0 || length > (1u << 20))
         Refuse(range, "an array of " + std::to_string(length) + " elements in a kernel", "use a buffer");
-      Value base = ssa_.builder().Alloca(Type::Array(leaf, static_cast<uint32_t>(length)));
-      if (!name.empty()) ssa_.Name(base, name);
+      Value base = writer_.builder().Alloca(Type::Array(leaf, static_cast<uint32_t>(length)));
+      if (!name.empty()) writer_.Name(base, name);
       array_outside_[base] = parallel_.empty();
       object->storage.bases.push_back(base);
     }
@@ -280,12 +280,12 @@ ObjectPtr Lowering::View(QualType type, Storage storage, SourceRange range) {
   if (std::optional<Type> leaf = RegisterType(type)) {
     object->register_type = *leaf;
     object->base = storage.bases[0];
-    bool word = leaf->IsScalar() && leaf->scalar == ssa_.TypeOf(object->base).scalar;
+    bool word = leaf->IsScalar() && leaf->scalar == writer_.TypeOf(object->base).scalar;
     object->kind = storage.in_buffer && !word ? ObjectKind::Spread : ObjectKind::Cell;
     object->byte = storage.byte;
     object->alone = storage.alone;
     object->indices = storage.indices;
-    object->indices.push_back(storage.flat.Valid() ? storage.flat : ssa_.builder().I32(0));
+    object->indices.push_back(storage.flat.Valid() ? storage.flat : writer_.builder().I32(0));
     return object;
   }
   object->kind = ObjectKind::Struct;
@@ -382,10 +382,10 @@ ObjectPtr Lowering::DerivedOf(const ObjectPtr& object, const clang::CXXRecordDec
 
 /// An index as the IR takes one.
 Value Lowering::Index(Value value) {
-  Type type = ssa_.TypeOf(value);
+  Type type = writer_.TypeOf(value);
   if (type.IsIndex()) return value;
   bool wide = type.scalar == Scalar::U32 || type.scalar == Scalar::U64;
-  return ssa_.Cast(value, wide ? ir::kI64 : ir::kI32);
+  return writer_.Cast(value, wide ? ir::kI64 : ir::kI32);
 }
 
 ObjectPtr Lowering::Element(const ObjectPtr& array, Value index, SourceRange range) {
@@ -414,13 +414,13 @@ ObjectPtr Lowering::Element(const ObjectPtr& array, Value index, SourceRange ran
 ObjectPtr Lowering::ElementOfStorage(const ObjectPtr& array, Value index, SourceRange range) {
   Storage storage = array->storage;
   auto one_type = [&](Value& a, Value& b) {
-    if (ssa_.TypeOf(a) == ssa_.TypeOf(b)) return;
-    a = ssa_.Cast(a, ir::kI64);
-    b = ssa_.Cast(b, ir::kI64);
+    if (writer_.TypeOf(a) == writer_.TypeOf(b)) return;
+    a = writer_.Cast(a, ir::kI64);
+    b = writer_.Cast(b, ir::kI64);
   };
   auto times = [&](Value a, uint64_t n) {
     if (n == 1) return a;
-    return ssa_.Make(Op::Mul, {a, ssa_.builder().Int(ssa_.TypeOf(a), static_cast<int64_t>(n))});
+    return writer_.Make(Op::Mul, {a, writer_.builder().Int(writer_.TypeOf(a), static_cast<int64_t>(n))});
   };
   Value step = index;
   Value first = storage.flat;
@@ -441,7 +441,7 @@ ObjectPtr Lowering::ElementOfStorage(const ObjectPtr& array, Value index, Source
   }
   if (first.Valid()) {
     one_type(first, step);
-    step = ssa_.Make(Op::Add, {first, step});
+    step = writer_.Make(Op::Add, {first, step});
   }
   storage.flat = step;
   return View(array->element, std::move(storage), range);
@@ -498,10 +498,11 @@ ObjectPtr Lowering::BufferElement(const ObjectPtr& buffer, std::vector<Value> in
 }
 
 Value Lowering::ZeroOf(Type type) {
-  Value zero = ssa_.builder().Zero(type.ScalarType());
+  Value zero = writer_.builder().Zero(type.ScalarType());
   if (type.IsScalar()) return zero;
   std::vector<Value> zeros(type.Components(), zero);
-  return function_.Result(ssa_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1}));
+  return function_.Result(
+      writer_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1}));
 }
 
 namespace {
@@ -565,13 +566,13 @@ Value Lowering::Load(const ObjectPtr& object, SourceRange range) {
   SetPlace(range);
   switch (object->kind) {
     case ObjectKind::Slot:
-      return ssa_.Get(object->slot);
+      return writer_.Get(object->slot);
     case ObjectKind::Cell: {
       auto outside = array_outside_.find(object->base);
       if (outside != array_outside_.end() && outside->second && !parallel_.empty())
         Refuse(range, "an array that is declared outside of " + parallel_ + " is used inside of it",
                "declare it inside, make it constexpr, or pass a buffer");
-      return ssa_.builder().Load(object->base, object->indices);
+      return writer_.builder().Load(object->base, object->indices);
     }
     case ObjectKind::Spread: {
       Type type = object->register_type;
@@ -579,29 +580,29 @@ Value Lowering::Load(const ObjectPtr& object, SourceRange range) {
       std::vector<Value> parts;
       for (uint32_t n = 0; n < type.Components(); ++n) parts.push_back(Load(SpreadPart(*object, n), range));
       return function_.Result(
-          ssa_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
+          writer_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
     }
     case ObjectKind::Bits: {
       Value bits = Load(object->of, range);
-      return ssa_.builder().Bitcast(bits, object->register_type);
+      return writer_.builder().Bitcast(bits, object->register_type);
     }
     case ObjectKind::Choice:
-      return ssa_.Choose(
+      return writer_.Choose(
           object->at, object->register_type, [&] { return Load(object->of, range); },
           [&] { return Load(object->members[0], range); });
     case ObjectKind::Component: {
       const Object& whole = WholeOf(*object);
       std::optional<uint32_t> known = KnownComponent(function_, *object);
       if (known && object->register_type.IsScalar() && whole.kind == ObjectKind::Cell)
-        return ssa_.builder().Load(whole.base, whole.indices, ir::kNoAttr, *known);
+        return writer_.builder().Load(whole.base, whole.indices, ir::kNoAttr, *known);
       if (known && object->register_type.IsScalar() && whole.kind == ObjectKind::Spread)
         return Load(SpreadPart(whole, *known), range);
       if (object->of->kind == ObjectKind::Component || object->of->register_type.IsVec()) {
         if (object->of->kind == ObjectKind::Component) {
           Value matrix = Load(object->of->of, range);
-          return ssa_.Make(Op::MatGet, {matrix, object->of->at, object->at});
+          return writer_.Make(Op::MatGet, {matrix, object->of->at, object->at});
         }
-        return ssa_.Make(Op::VecGet, {Load(object->of, range), object->at});
+        return writer_.Make(Op::VecGet, {Load(object->of, range), object->at});
       }
       // A row.
       Value matrix = Load(object->of, range);
@@ -609,8 +610,8 @@ Value Lowering::Load(const ObjectPtr& object, SourceRange range) {
       Type type = object->register_type;
       for (uint32_t n = 0; n < type.rows; ++n)
         parts.push_back(
-            ssa_.Make(Op::MatGet, {matrix, object->at, ssa_.builder().I32(static_cast<int32_t>(n))}));
-      return function_.Result(ssa_.builder().Create(Op::VecMake, parts, {&type, 1}));
+            writer_.Make(Op::MatGet, {matrix, object->at, writer_.builder().I32(static_cast<int32_t>(n))}));
+      return function_.Result(writer_.builder().Create(Op::VecMake, parts, {&type, 1}));
     }
     case ObjectKind::Struct:
     case ObjectKind::Array:
@@ -625,11 +626,11 @@ void Lowering::Store(const ObjectPtr& object, Value value, SourceRange range) {
   SetPlace(range);
   Type type = object->register_type;
   auto store = [&](const std::vector<Value>& indices, Value v, uint32_t component) {
-    ssa_.builder().Access(Op::Store, object->base, indices, {&v, 1}, ir::kNoAttr, component);
+    writer_.builder().Access(Op::Store, object->base, indices, {&v, 1}, ir::kNoAttr, component);
   };
   switch (object->kind) {
     case ObjectKind::Slot:
-      return ssa_.Set(object->slot, value);
+      return writer_.Set(object->slot, value);
     case ObjectKind::Cell: {
       auto outside = array_outside_.find(object->base);
       if (outside != array_outside_.end() && outside->second && !parallel_.empty())
@@ -641,19 +642,19 @@ void Lowering::Store(const ObjectPtr& object, Value value, SourceRange range) {
     case ObjectKind::Spread: {
       if (type.IsScalar()) return StoreWords(*object, value, range);
       for (uint32_t n = 0; n < type.Components(); ++n) {
-        auto component = [&](uint32_t k) { return ssa_.builder().I32(static_cast<int32_t>(k)); };
+        auto component = [&](uint32_t k) { return writer_.builder().I32(static_cast<int32_t>(k)); };
         Value part =
             type.IsVec()
-                ? ssa_.Make(Op::VecGet, {value, component(n)})
-                : ssa_.Make(Op::MatGet, {value, component(n / type.columns), component(n % type.columns)});
+                ? writer_.Make(Op::VecGet, {value, component(n)})
+                : writer_.Make(Op::MatGet, {value, component(n / type.columns), component(n % type.columns)});
         Store(SpreadPart(*object, n), part, range);
       }
       return;
     }
     case ObjectKind::Bits:
-      return Store(object->of, ssa_.builder().Bitcast(value, object->of->register_type), range);
+      return Store(object->of, writer_.builder().Bitcast(value, object->of->register_type), range);
     case ObjectKind::Choice:
-      return ssa_.If(
+      return writer_.If(
           object->at, [&] { Store(object->of, value, range); },
           [&] { Store(object->members[0], value, range); });
     case ObjectKind::Component:
@@ -667,34 +668,34 @@ void Lowering::Store(const ObjectPtr& object, Value value, SourceRange range) {
   const Object& whole = WholeOf(*object);
   std::optional<uint32_t> known = KnownComponent(function_, *object);
   if (known && type.IsScalar() && whole.kind == ObjectKind::Cell) {
-    ssa_.builder().Access(Op::Store, whole.base, whole.indices, {&value, 1}, ir::kNoAttr, *known);
+    writer_.builder().Access(Op::Store, whole.base, whole.indices, {&value, 1}, ir::kNoAttr, *known);
     return;
   }
   if (known && type.IsScalar() && whole.kind == ObjectKind::Spread)
     return Store(SpreadPart(whole, *known), value, range);
   Value before = Load(object->of, range);
   Type of = object->of->register_type;
-  if (of.IsVec()) return Store(object->of, ssa_.Make(Op::VecSet, {before, object->at, value}), range);
+  if (of.IsVec()) return Store(object->of, writer_.Make(Op::VecSet, {before, object->at, value}), range);
   // A row of a matrix: the matrix with every component chosen.
   std::vector<Value> parts;
   std::optional<int64_t> row = function_.IntegerConstant(object->at);
-  auto number = [&](uint32_t n) { return ssa_.builder().I32(static_cast<int32_t>(n)); };
+  auto number = [&](uint32_t n) { return writer_.builder().I32(static_cast<int32_t>(n)); };
   for (uint32_t r = 0; r < of.rows; ++r) {
     for (uint32_t c = 0; c < of.columns; ++c) {
       if (row && *row != static_cast<int64_t>(r)) {
-        parts.push_back(ssa_.Make(Op::MatGet, {before, number(r), number(c)}));
+        parts.push_back(writer_.Make(Op::MatGet, {before, number(r), number(c)}));
         continue;
       }
-      Value part = ssa_.Make(Op::VecGet, {value, number(c)});
+      Value part = writer_.Make(Op::VecGet, {value, number(c)});
       if (!row) {
-        Value here = ssa_.builder().Int(ssa_.TypeOf(object->at), r);
-        part = ssa_.Make(Op::Select, {ssa_.Make(Op::Eq, {object->at, here}), part,
-                                      ssa_.Make(Op::MatGet, {before, number(r), number(c)})});
+        Value here = writer_.builder().Int(writer_.TypeOf(object->at), r);
+        part = writer_.Make(Op::Select, {writer_.Make(Op::Eq, {object->at, here}), part,
+                                         writer_.Make(Op::MatGet, {before, number(r), number(c)})});
       }
       parts.push_back(part);
     }
   }
-  Store(object->of, function_.Result(ssa_.builder().Create(Op::MatMake, parts, {&of, 1})), range);
+  Store(object->of, function_.Result(writer_.builder().Create(Op::MatMake, parts, {&of, 1})), range);
 }
 
 void Lowering::Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange range) {
@@ -720,18 +721,19 @@ void Lowering::Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange rang
   if (to->kind == ObjectKind::Array && from->kind == ObjectKind::Array) {
     if (to->count <= kCopiedElements) {
       for (uint64_t n = 0; n < to->count; ++n) {
-        Value at = ssa_.builder().I32(static_cast<int32_t>(n));
+        Value at = writer_.builder().I32(static_cast<int32_t>(n));
         ObjectPtr target = Element(to, at, range);
         Copy(target, Element(from, at, range), range);
       }
       return;
     }
     SetPlace(range);
-    Value index = ssa_.OpenFor(ssa_.builder().I32(0), ssa_.builder().I32(static_cast<int32_t>(to->count)),
-                               ssa_.builder().I32(1), {});
+    Value index =
+        writer_.OpenFor(writer_.builder().I32(0), writer_.builder().I32(static_cast<int32_t>(to->count)),
+                        writer_.builder().I32(1), {});
     ObjectPtr target = Element(to, index, range);
     Copy(target, Element(from, index, range), range);
-    ssa_.Close();
+    writer_.Close();
     return;
   }
   Refuse(range, "a value of type '" + Spell(from->type) + "' cannot be copied");
@@ -755,13 +757,14 @@ void Lowering::EachElement(const ObjectPtr& array, SourceRange range,
                            const std::function<void(const ObjectPtr&)>& visit) {
   if (array->count <= kCopiedElements) {
     for (uint64_t n = 0; n < array->count; ++n)
-      visit(Element(array, ssa_.builder().I32(static_cast<int32_t>(n)), range));
+      visit(Element(array, writer_.builder().I32(static_cast<int32_t>(n)), range));
     return;
   }
-  Value index = ssa_.OpenFor(ssa_.builder().I32(0), ssa_.builder().I32(static_cast<int32_t>(array->count)),
-                             ssa_.builder().I32(1), {});
+  Value index =
+      writer_.OpenFor(writer_.builder().I32(0), writer_.builder().I32(static_cast<int32_t>(array->count)),
+                      writer_.builder().I32(1), {});
   visit(Element(array, index, range));
-  ssa_.Close();
+  writer_.Close();
 }
 
 /// What an expression gives as an object that lives as long as it is used.

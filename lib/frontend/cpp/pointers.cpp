@@ -37,16 +37,16 @@ QualType PointedTo(QualType pointer) {
 
 /// The index without a widening that it has been through.
 Value Lowering::Narrow(Value index) {
-  index = ssa_.Resolve(Index(index));
-  if (ssa_.TypeOf(index) == ir::kI32) return index;
+  index = Index(index);
+  if (writer_.TypeOf(index) == ir::kI32) return index;
   if (std::optional<int64_t> number = function_.IntegerConstant(index)) {
     bool fits = *number >= INT32_MIN && *number <= INT32_MAX;
-    return fits ? ssa_.builder().I32(static_cast<int32_t>(*number)) : index;
+    return fits ? writer_.builder().I32(static_cast<int32_t>(*number)) : index;
   }
   ir::Inst inst = function_.DefiningInst(index);
   if (!inst.Valid() || function_[inst].op != Op::Cast) return index;
-  Value from = ssa_.Resolve(function_.Operand(inst, 0));
-  return ssa_.TypeOf(from) == ir::kI32 ? from : index;
+  Value from = function_.Operand(inst, 0);
+  return writer_.TypeOf(from) == ir::kI32 ? from : index;
 }
 
 /// The sum of two indices: of buffers, which may be long, in 64 bits.
@@ -55,7 +55,7 @@ Value Lowering::Further(Value a, Value b, bool in_buffer) {
   if (function_.IntegerConstant(a) == 0) return b;
   if (function_.IntegerConstant(b) == 0) return a;
   Type type = in_buffer ? ir::kI64 : ir::kI32;
-  return ssa_.Make(Op::Add, {ssa_.Cast(a, type), ssa_.Cast(b, type)});
+  return writer_.Make(Op::Add, {writer_.Cast(a, type), writer_.Cast(b, type)});
 }
 
 bool Lowering::InBuffer(const Object& array) const {
@@ -78,18 +78,18 @@ ObjectPtr Lowering::FlatElement(const ObjectPtr& array, Value index, SourceRange
   const ObjectPtr& of = array->of;
   if (HaveSameBits(of->element, array->element)) return BitsOf(Element(of, index, range), array->element);
   uint64_t each = *CountOf(of->element, array->element);
-  Value at = ssa_.builder().I32(0), rest = Narrow(index);
+  Value at = writer_.builder().I32(0), rest = Narrow(index);
   if (of->kind != ObjectKind::Array || of->count != 1) {
-    Value number = ssa_.builder().Int(ssa_.TypeOf(rest), static_cast<int64_t>(each));
-    at = ssa_.Make(Op::Div, {rest, number});
-    rest = ssa_.Make(Op::Rem, {rest, number});
+    Value number = writer_.builder().Int(writer_.TypeOf(rest), static_cast<int64_t>(each));
+    at = writer_.Make(Op::Div, {rest, number});
+    rest = writer_.Make(Op::Rem, {rest, number});
   }
   ObjectPtr object = Element(of, at, range);
   if (object->register_type.IsVec()) return ComponentOf(object, rest, array->element);
   if (object->register_type.IsMat()) {
-    Value columns = ssa_.builder().Int(ssa_.TypeOf(rest), object->register_type.columns);
-    ObjectPtr row = ComponentOf(object, ssa_.Make(Op::Div, {rest, columns}), array->element);
-    return ComponentOf(row, ssa_.Make(Op::Rem, {rest, columns}), array->element);
+    Value columns = writer_.builder().Int(writer_.TypeOf(rest), object->register_type.columns);
+    ObjectPtr row = ComponentOf(object, writer_.Make(Op::Div, {rest, columns}), array->element);
+    return ComponentOf(row, writer_.Make(Op::Rem, {rest, columns}), array->element);
   }
   std::vector<ObjectPtr> leaves;
   LeavesOf(object, array->element, range, &leaves);
@@ -110,12 +110,12 @@ void Lowering::LeavesOf(const ObjectPtr& object, QualType leaf, SourceRange rang
     for (const ObjectPtr& member : PartsOf(*object, range)) LeavesOf(member, leaf, range, leaves);
   } else if (object->kind == ObjectKind::Array) {
     for (uint64_t n = 0; n < object->count; ++n)
-      LeavesOf(Element(object, ssa_.builder().I32(static_cast<int32_t>(n)), range), leaf, range, leaves);
+      LeavesOf(Element(object, writer_.builder().I32(static_cast<int32_t>(n)), range), leaf, range, leaves);
   } else if (object->register_type.IsScalar()) {
     leaves->push_back(object);
   } else {
     for (uint32_t n = 0; n < object->register_type.Components(); ++n) {
-      Value at = ssa_.builder().I32(static_cast<int32_t>(n));
+      Value at = writer_.builder().I32(static_cast<int32_t>(n));
       auto whole = std::make_shared<Object>();
       whole->kind = ObjectKind::Array;
       whole->element = object->type;
@@ -166,7 +166,7 @@ ObjectPtr Lowering::RunOf(std::vector<ObjectPtr> members, QualType element) {
   run->count = members.size();
   const Object& first = *members[0];
   // Words of a buffer of structs.
-  if (first.kind == ObjectKind::Cell && ssa_.TypeOf(first.base).IsBuffer() && first.within == nullptr &&
+  if (first.kind == ObjectKind::Cell && writer_.TypeOf(first.base).IsBuffer() && first.within == nullptr &&
       !first.indices.empty()) {
     run->storage.bases = {first.base};
     run->storage.indices = first.indices;
@@ -181,7 +181,7 @@ ObjectPtr Lowering::RunOf(std::vector<ObjectPtr> members, QualType element) {
 
 /// One of the objects of a run, which an index chooses.
 ObjectPtr Lowering::MemberAt(const ObjectPtr& run, Value index, SourceRange range) {
-  if (std::optional<int64_t> known = function_.IntegerConstant(ssa_.Resolve(index))) {
+  if (std::optional<int64_t> known = function_.IntegerConstant(index)) {
     if (*known < 0 || *known >= static_cast<int64_t>(run->count))
       Refuse(range, "element " + std::to_string(*known) + " of " + std::to_string(run->count),
              "a pointer to a member reaches members of its type that follow one another in their struct");
@@ -193,10 +193,10 @@ ObjectPtr Lowering::MemberAt(const ObjectPtr& run, Value index, SourceRange rang
   std::function<ObjectPtr(size_t, size_t)> among = [&](size_t first, size_t end) -> ObjectPtr {
     if (end - first == 1) return run->members[first];
     size_t middle = first + (end - first) / 2;
-    Value bound = ssa_.builder().Int(ssa_.TypeOf(index), static_cast<int64_t>(middle));
+    Value bound = writer_.builder().Int(writer_.TypeOf(index), static_cast<int64_t>(middle));
     ObjectPtr left = among(first, middle), right = among(middle, end);
     if (left == nullptr || right == nullptr) return nullptr;
-    return ChoiceOf(ssa_.Make(Op::Lt, {index, bound}), left, right);
+    return ChoiceOf(writer_.Make(Op::Lt, {index, bound}), left, right);
   };
   ObjectPtr chosen = among(0, run->count);
   if (chosen == nullptr)
@@ -209,7 +209,7 @@ ObjectPtr Lowering::MemberAt(const ObjectPtr& run, Value index, SourceRange rang
 Lowering::Address Lowering::AddressOfObject(const ObjectPtr& object, SourceRange range) {
   if (object->owner != nullptr) return AddressInOwner(object, range);
   if (object->within != nullptr) return Whole({object->within, object->position});
-  Value zero = ssa_.builder().I32(0);
+  Value zero = writer_.builder().I32(0);
   if (object->kind == ObjectKind::Component) {
     const Object& of = *object->of;
     if (of.register_type.IsMat()) Refuse(range, "a pointer to a row of a matrix", "use its elements");
@@ -217,8 +217,8 @@ Lowering::Address Lowering::AddressOfObject(const ObjectPtr& object, SourceRange
       // An element of a matrix: its place in the whole.
       Address outer = AddressOfObject(of.of, range);
       Value row = Narrow(of.at);
-      Value columns = ssa_.builder().Int(ssa_.TypeOf(row), of.of->register_type.columns);
-      return InParts(outer, object->type, Further(ssa_.Make(Op::Mul, {row, columns}), object->at, false));
+      Value columns = writer_.builder().Int(writer_.TypeOf(row), of.of->register_type.columns);
+      return InParts(outer, object->type, Further(writer_.Make(Op::Mul, {row, columns}), object->at, false));
     }
     return InParts(AddressOfObject(object->of, range), object->type, object->at);
   }
@@ -237,9 +237,9 @@ Lowering::Address Lowering::InParts(const Address& outer, QualType number, Value
   if (outer.array->kind == ObjectKind::Array) flat->count = outer.array->count * *each;
   bool wide = InBuffer(*outer.array);
   Value at = Narrow(outer.index);
-  if (wide && !function_.IsConstant(at)) at = ssa_.Cast(at, ir::kI64);
-  Value number_of = ssa_.builder().Int(ssa_.TypeOf(at), static_cast<int64_t>(*each));
-  return {flat, Further(ssa_.Make(Op::Mul, {at, number_of}), part, wide)};
+  if (wide && !function_.IsConstant(at)) at = writer_.Cast(at, ir::kI64);
+  Value number_of = writer_.builder().Int(writer_.TypeOf(at), static_cast<int64_t>(*each));
+  return {flat, Further(writer_.Make(Op::Mul, {at, number_of}), part, wide)};
 }
 
 /// A row of a local array, as a place in the whole of it.
@@ -250,8 +250,8 @@ Lowering::Address Lowering::Whole(Address address) {
   whole->storage.flat = {};
   whole->within = whole->owner = nullptr;
   Value first = Narrow(row.storage.flat);
-  Value count = ssa_.builder().Int(ssa_.TypeOf(first), static_cast<int64_t>(row.count));
-  return {whole, Further(ssa_.Make(Op::Mul, {first, count}), address.index, false)};
+  Value count = writer_.builder().Int(writer_.TypeOf(first), static_cast<int64_t>(row.count));
+  return {whole, Further(writer_.Make(Op::Mul, {first, count}), address.index, false)};
 }
 
 /// A member's address: in the numbers that its struct consists of, or among the members beside it that are of
@@ -265,7 +265,7 @@ Lowering::Address Lowering::AddressInOwner(const ObjectPtr& object, SourceRange 
     for (; whole->owner != nullptr && CountOf(whole->owner->type, type); whole = whole->owner)
       bytes += whole->offset;
     auto part = static_cast<int32_t>(bytes / BytesOf(type));
-    return InParts(AddressOfObject(whole, range), type, ssa_.builder().I32(part));
+    return InParts(AddressOfObject(whole, range), type, writer_.builder().I32(part));
   }
   const clang::CXXRecordDecl* record = RecordOf(owner.type);
   const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
@@ -287,7 +287,7 @@ Lowering::Address Lowering::AddressInOwner(const ObjectPtr& object, SourceRange 
     end = offset + BytesOf(one->getType());
     if (alike) run.push_back(owner.members[record->getNumBases() + one->getFieldIndex()]);
   }
-  return {RunOf(std::move(run), type), ssa_.builder().I32(position)};
+  return {RunOf(std::move(run), type), writer_.builder().I32(position)};
 }
 
 // ---- Pointers as objects
@@ -303,7 +303,7 @@ ObjectPtr Lowering::NewPointer(QualType type, SourceRange range) {
   pointer->kind = ObjectKind::Pointer;
   pointer->type = type.getNonReferenceType();
   pointer->born = Here();
-  pointer->slot = ssa_.NewSlot(ir::kI64, {});
+  pointer->slot = writer_.NewSlot(ir::kI64, {});
   parts_.push_back(pointer);
   return pointer;
 }
@@ -312,7 +312,7 @@ ObjectPtr Lowering::PointerTo(QualType type, const Address& address, SourceRange
                               const clang::VarDecl* variable) {
   ObjectPtr pointer = NewPointer(type, range);
   bool local = address.array == nullptr || !InBuffer(*address.array);
-  if (local) pointer->slot = ssa_.NewSlot(ir::kI32, {});
+  if (local) pointer->slot = writer_.NewSlot(ir::kI32, {});
   Bind(pointer, address, range);
   if (variable != nullptr && !IsMoved(variable)) pointer->at = address.index;
   return pointer;
@@ -356,11 +356,11 @@ bool Lowering::Outlives(const Object& object, const Born& other) const {
 /// no loop may stand between.
 void Lowering::Bind(const ObjectPtr& pointer, const Address& address, SourceRange range) {
   bool same = pointer->bound && SameArray(pointer->of, address.array);
-  bool elsewhere = ssa_.Depth() != pointer->born.depth || ssa_.MayHaveLeft(pointer->born.scopes);
+  bool elsewhere = writer_.Depth() != pointer->born.depth || writer_.MayHaveLeft(pointer->born.scopes);
   // Null or into one array, as the index says. What a loop asked before does not know of the null.
   bool joins = elsewhere && pointer->bound && (pointer->of == nullptr) != (address.array == nullptr);
   bool may_be_null = joins || address.may_be_null;
-  if (may_be_null && !pointer->may_be_null && ssa_.LoopCount() != pointer->born.loops)
+  if (may_be_null && !pointer->may_be_null && writer_.LoopCount() != pointer->born.loops)
     Refuse(range, kChosen, kChosenHelp);
   if (!same && elsewhere) {
     if (pointer->bound && !joins) Refuse(range, kChosen, kChosenHelp);
@@ -368,19 +368,19 @@ void Lowering::Bind(const ObjectPtr& pointer, const Address& address, SourceRang
       Refuse(range, "a pointer is declared before what it points to, outside of this branch or loop",
              "declare it here");
   }
-  Type type = ssa_.TypeOf(ssa_.Get(pointer->slot));
+  Type type = writer_.TypeOf(writer_.Get(pointer->slot));
   bool long_one = address.array != nullptr && InBuffer(*address.array);
   if (long_one && type == ir::kI32) Refuse(range, kChosen, kChosenHelp);
   pointer->may_be_null = may_be_null || (pointer->may_be_null && (same || elsewhere));
   if (!same && (!joins || address.array != nullptr)) pointer->of = address.array;
   pointer->bound = true;
-  ssa_.Set(pointer->slot, ssa_.Cast(address.index, type));
+  writer_.Set(pointer->slot, writer_.Cast(address.index, type));
 }
 
 Lowering::Address Lowering::AddressIn(const ObjectPtr& pointer, SourceRange range) {
   if (pointer->kind != ObjectKind::Pointer) Refuse(range, "a kernel knows no pointer like this");
   if (!pointer->bound) Refuse(range, "a pointer is read before it points to anything");
-  return {pointer->of, pointer->at.Valid() ? pointer->at : ssa_.Get(pointer->slot), pointer->may_be_null};
+  return {pointer->of, pointer->at.Valid() ? pointer->at : writer_.Get(pointer->slot), pointer->may_be_null};
 }
 
 /// An address that a cast takes along, which a null would not survive.
@@ -393,8 +393,9 @@ Lowering::Address Lowering::Certain(const Address& address, SourceRange range) {
 
 Value Lowering::IsNull(const Address& address) {
   if (address.array == nullptr || !address.may_be_null)
-    return ssa_.builder().Int(ir::kI1, address.array == nullptr);
-  return ssa_.Make(Op::Eq, {address.index, ssa_.builder().Int(ssa_.TypeOf(address.index), kNullIndex)});
+    return writer_.builder().Int(ir::kI1, address.array == nullptr);
+  return writer_.Make(Op::Eq,
+                      {address.index, writer_.builder().Int(writer_.TypeOf(address.index), kNullIndex)});
 }
 
 ObjectPtr Lowering::At(const Address& address, SourceRange range) {
@@ -462,7 +463,7 @@ Lowering::Address Lowering::AddressOfCast(const clang::CastExpr* cast) {
         Refuse(from, "a kernel has no text", "adc::print and assert take it as their argument");
       ObjectPtr array = Place(from);
       if (array->kind != ObjectKind::Array) Refuse(range, "this is no array that a kernel knows");
-      return Whole({array, ssa_.builder().I32(0)});
+      return Whole({array, writer_.builder().I32(0)});
     }
     case clang::CK_NullToPointer:
       return NullAddress();
@@ -527,7 +528,7 @@ Lowering::Address Lowering::AddressOfSum(const clang::BinaryOperator* sum) {
   Address from = AddressOf(sum->getLHS());
   Value by = Index(ValueOf(sum->getRHS()));
   SetPlace(sum->getSourceRange());
-  return Moved(from, minus ? ssa_.Make(Op::Neg, {by}) : by, sum->getSourceRange());
+  return Moved(from, minus ? writer_.Make(Op::Neg, {by}) : by, sum->getSourceRange());
 }
 
 Lowering::Address Lowering::AddressOfChoice(const clang::ConditionalOperator* choice) {
@@ -538,10 +539,10 @@ Lowering::Address Lowering::AddressOfChoice(const clang::ConditionalOperator* ch
   Address yes, no;
   auto index = [&](Address* of, const clang::Expr* e) {
     *of = AddressOf(e);
-    return ssa_.Cast(of->index, ir::kI64);
+    return writer_.Cast(of->index, ir::kI64);
   };
   SetPlace(choice->getSourceRange());
-  Value chosen = ssa_.Choose(
+  Value chosen = writer_.Choose(
       condition, ir::kI64, [&] { return index(&yes, choice->getTrueExpr()); },
       [&] { return index(&no, choice->getFalseExpr()); });
   bool one_null = (yes.array == nullptr) != (no.array == nullptr);
@@ -552,7 +553,7 @@ Lowering::Address Lowering::AddressOfChoice(const clang::ConditionalOperator* ch
 /// `++p`, `p--`
 void Lowering::StepPointer(const ObjectPtr& pointer, const clang::UnaryOperator* step) {
   SourceRange range = step->getSourceRange();
-  Value by = ssa_.builder().I32(step->isIncrementOp() ? 1 : -1);
+  Value by = writer_.builder().I32(step->isIncrementOp() ? 1 : -1);
   Bind(pointer, Moved(AddressIn(pointer, range), by, range), range);
 }
 
@@ -568,7 +569,7 @@ ObjectPtr Lowering::AssignPointer(const clang::BinaryOperator* assignment) {
   Value by = Index(ValueOf(assignment->getRHS()));
   ObjectPtr pointer = Place(assignment->getLHS());
   SetPlace(range);
-  if (assignment->getOpcode() == clang::BO_SubAssign) by = ssa_.Make(Op::Neg, {by});
+  if (assignment->getOpcode() == clang::BO_SubAssign) by = writer_.Make(Op::Neg, {by});
   Bind(pointer, Moved(AddressIn(pointer, range), by, range), range);
   return pointer;
 }
@@ -595,26 +596,26 @@ void Lowering::MoveMemory(const clang::CallExpr* call, bool sets) {
            "use std::bit_cast; numbers of one size are copied");
   Value bytes = Narrow(ValueOf(call->getArg(2)));
   SetPlace(range);
-  Value size = ssa_.builder().Int(ssa_.TypeOf(bytes), static_cast<int64_t>(BytesOf(to.array->element)));
+  Value size = writer_.builder().Int(writer_.TypeOf(bytes), static_cast<int64_t>(BytesOf(to.array->element)));
   std::optional<int64_t> known = function_.IntegerConstant(bytes);
   if (known && *known % static_cast<int64_t>(BytesOf(to.array->element)) != 0)
     Refuse(range, "a part of an element is copied", "copy whole elements");
-  Value count = ssa_.Make(Op::Div, {bytes, size});
+  Value count = writer_.Make(Op::Div, {bytes, size});
   auto run = [&](ir::Words words) {
-    Type type = ssa_.TypeOf(count);
-    Value k = ssa_.OpenFor(ssa_.builder().Zero(type), count, ssa_.builder().Int(type, 1), words);
+    Type type = writer_.TypeOf(count);
+    Value k = writer_.OpenFor(writer_.builder().Zero(type), count, writer_.builder().Int(type, 1), words);
     ObjectPtr here = At(Moved(to, k, range), range);
     if (sets) {
       Zero(here, range);
     } else {
       Copy(here, At(Moved(from, k, range), range), range);
     }
-    ssa_.Close();
+    writer_.Close();
   };
   if (sets || !SameArray(to.array, from.array)) return run({});
   // What overlaps is copied from the end that is not written first.
-  Value back = ssa_.Make(Op::Gt, {ssa_.Cast(to.index, ir::kI64), ssa_.Cast(from.index, ir::kI64)});
-  ssa_.If(back, [&] { run({ir::Word::Reversed}); }, [&] { run({}); });
+  Value back = writer_.Make(Op::Gt, {writer_.Cast(to.index, ir::kI64), writer_.Cast(from.index, ir::kI64)});
+  writer_.If(back, [&] { run({ir::Word::Reversed}); }, [&] { run({}); });
 }
 
 // ---- Comparisons
@@ -624,7 +625,7 @@ bool Lowering::SameArray(const ObjectPtr& a, const ObjectPtr& b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr || a->kind != b->kind || a->members.size() != b->members.size())
     return false;
-  auto same = [&](Value one, Value other) { return ssa_.Resolve(one) == ssa_.Resolve(other); };
+  auto same = [&](Value one, Value other) { return one == other; };
   auto all = [&](const std::vector<Value>& one, const std::vector<Value>& other) {
     return std::equal(one.begin(), one.end(), other.begin(), other.end(), same);
   };
@@ -656,7 +657,7 @@ bool Lowering::Apart(const Object& a, const Object& b) const {
   if (slots) return one->kind != other->kind || one->slot != other->slot;
   Value first = base(*one), second = base(*other);
   if (!first.Valid() || !second.Valid() || first == second) return false;
-  return !ssa_.TypeOf(first).IsBuffer() || !ssa_.TypeOf(second).IsBuffer();
+  return !writer_.TypeOf(first).IsBuffer() || !writer_.TypeOf(second).IsBuffer();
 }
 
 /// `p == q`, `p < q`, `p - q`
@@ -668,17 +669,17 @@ Value Lowering::ComparePointers(const clang::BinaryOperator* binary) {
   if (!SameArray(a.array, b.array)) {
     const Address& other = a.array == nullptr ? b : a;
     if (binary->isEqualityOp() && other.may_be_null && (a.array == nullptr || b.array == nullptr))
-      return kind == clang::BO_EQ ? IsNull(other) : ssa_.Not(IsNull(other));
+      return kind == clang::BO_EQ ? IsNull(other) : writer_.Not(IsNull(other));
     bool apart = a.array == nullptr || b.array == nullptr || Apart(*a.array, *b.array);
     if (!apart || !binary->isEqualityOp())
       Refuse(range, "pointers into different objects are compared", "compare indices");
-    return ssa_.builder().Int(ir::kI1, kind == clang::BO_NE);
+    return writer_.builder().Int(ir::kI1, kind == clang::BO_NE);
   }
   Value x = Narrow(a.index), y = Narrow(b.index);
-  if (ssa_.TypeOf(x) != ssa_.TypeOf(y)) x = ssa_.Cast(x, ir::kI64), y = ssa_.Cast(y, ir::kI64);
+  if (writer_.TypeOf(x) != writer_.TypeOf(y)) x = writer_.Cast(x, ir::kI64), y = writer_.Cast(y, ir::kI64);
   if (kind != clang::BO_Sub) return Arithmetic(kind, x, y, binary);
   Type type = NeedRegister(binary->getType(), range);
-  return ssa_.Make(Op::Sub, {ssa_.Cast(x, type), ssa_.Cast(y, type)});
+  return writer_.Make(Op::Sub, {writer_.Cast(x, type), writer_.Cast(y, type)});
 }
 
 }  // namespace adc::frontend

@@ -36,7 +36,7 @@ void Lowering::Return(const clang::ReturnStmt* statement) {
     }
   }
   SetPlace(statement->getSourceRange());
-  ssa_.Leave(frame_->scope);
+  writer_.Leave(frame_->scope);
 }
 
 /// Which of several objects a reference is to is an ordinary value, where all of them were there before.
@@ -51,15 +51,15 @@ void Lowering::ReturnReference(const clang::ReturnStmt* statement) {
   if (places.size() > 1 && !old)
     Refuse(statement, "a reference to one of several objects that is chosen at run time",
            "give a value, or choose outside of the function");
-  ssa_.Set(frame_->chosen, ssa_.builder().I32(number));
+  writer_.Set(frame_->chosen, writer_.builder().I32(number));
 }
 
 ObjectPtr Lowering::ChosenPlace(const Frame& frame, SourceRange range) {
   if (frame.places.empty()) return nullptr;
   ObjectPtr chosen = frame.places[0];
-  Value which = ssa_.Get(frame.chosen);
+  Value which = writer_.Get(frame.chosen);
   for (size_t n = 1; chosen != nullptr && n < frame.places.size(); ++n) {
-    Value here = ssa_.Make(Op::Eq, {which, ssa_.builder().I32(static_cast<int32_t>(n))});
+    Value here = writer_.Make(Op::Eq, {which, writer_.builder().I32(static_cast<int32_t>(n))});
     chosen = ChoiceOf(here, frame.places[n], chosen);
   }
   if (chosen == nullptr)
@@ -77,13 +77,13 @@ void Lowering::RunIf(const clang::IfStmt* branch) {
     std::optional<ir::Value> known = TryConstant(branch->getCond());
     condition = known ? Convert(*known, ir::kI1) : Condition(branch->getCond());
   } else {
-    condition = ssa_.Resolve(Condition(branch->getCond()));
+    condition = Condition(branch->getCond());
   }
   SetPlace(SourceRange(branch->getBeginLoc(), branch->getCond()->getEndLoc()));
   auto otherwise = [&] {
     if (branch->getElse() != nullptr) Statement(branch->getElse());
   };
-  ssa_.If(condition, [&] { Statement(branch->getThen()); }, otherwise);
+  writer_.If(condition, [&] { Statement(branch->getThen()); }, otherwise);
 }
 
 void Lowering::RunSwitch(const clang::SwitchStmt* choice) {
@@ -154,23 +154,24 @@ void Lowering::RunSwitch(const clang::SwitchStmt* choice) {
       std::optional<ir::Value> number = TryConstant(label->getLHS());
       if (!number) Refuse(label, "a case that cannot be evaluated");
       SetPlace(label->getLHS()->getSourceRange());
-      ir::Value same = ssa_.Make(Op::Eq, {value, Convert(*number, ssa_.TypeOf(value))});
-      met = met.Valid() ? ssa_.Make(Op::Or, {met, same}) : same;
+      ir::Value same = writer_.Make(Op::Eq, {value, Convert(*number, writer_.TypeOf(value))});
+      met = met.Valid() ? writer_.Make(Op::Or, {met, same}) : same;
     }
-    ssa_.If(met, [&] { run_arm(arms[n]); }, [&] { chain(n + 1); });
+    writer_.If(met, [&] { run_arm(arms[n]); }, [&] { chain(n + 1); });
   };
-  switches_.push_back({ssa_.OpenScope(), loops_.size()});
+  switches_.push_back({writer_.OpenScope(), loops_.size()});
   chain(0);
   switches_.pop_back();
-  ssa_.CloseScope();
+  writer_.CloseScope();
 }
 
 void Lowering::Statement(const clang::Stmt* s) {
   using clang::Stmt;
-  if (!ssa_.Reachable()) return;
+  if (!writer_.Reachable()) return;
   s = Bare(s);
   SetPlace(s->getSourceRange());
-  if (ssa_.Depth() > kMostNesting) Refuse(s, "control flow nests more than 200 deep", "split the function");
+  if (writer_.Depth() > kMostNesting)
+    Refuse(s, "control flow nests more than 200 deep", "split the function");
   if (const auto* expression = llvm::dyn_cast<clang::Expr>(s)) return Effect(expression);
   switch (s->getStmtClass()) {
     case Stmt::NullStmtClass:
@@ -194,7 +195,7 @@ void Lowering::Statement(const clang::Stmt* s) {
       return Return(llvm::cast<clang::ReturnStmt>(s));
     case Stmt::BreakStmtClass:
       if (switches_.empty() || switches_.back().loops != loops_.size()) return LeaveLoop(true, s);
-      return ssa_.Leave(switches_.back().scope);
+      return writer_.Leave(switches_.back().scope);
     case Stmt::ContinueStmtClass:
       return LeaveLoop(false, s);
     case Stmt::GotoStmtClass:

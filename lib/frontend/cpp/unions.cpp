@@ -108,7 +108,7 @@ void Lowering::NumbersIn(const ObjectPtr& object, uint64_t offset, SourceRange r
                          std::map<uint64_t, ObjectPtr>* numbers) {
   if (object->kind == ObjectKind::Array) {
     for (uint64_t n = 0; n < object->count; ++n)
-      NumbersIn(Element(object, ssa_.builder().I32(static_cast<int32_t>(n)), range),
+      NumbersIn(Element(object, writer_.builder().I32(static_cast<int32_t>(n)), range),
                 offset + n * BytesOf(object->element), range, numbers);
   } else if (object->kind == ObjectKind::Struct) {
     std::vector<uint64_t> offsets = OffsetsOf(context_, RecordOf(object->type));
@@ -144,24 +144,25 @@ Lowering::Address Lowering::SeenAs(const Address& address, QualType type, Source
     Refuse(range, "'" + Spell(from) + "' is seen as '" + Spell(type) + "'",
            "use std::bit_cast; what consists of one type of number alone may be seen as others that do");
   Address flat = address;
-  if (!context_.hasSameUnqualifiedType(from, number)) flat = InParts(address, number, ssa_.builder().I32(0));
+  if (!context_.hasSameUnqualifiedType(from, number))
+    flat = InParts(address, number, writer_.builder().I32(0));
   if (ScalarOf(type)) return flat;
   std::map<uint64_t, QualType> numbers;
   NumbersOf(type, 0, range, &numbers);
   ObjectPtr grouped = FlatArray(flat.array, type);
   grouped->at = flat.index;
-  return {grouped, ssa_.builder().I32(0)};
+  return {grouped, writer_.builder().I32(0)};
 }
 
 ObjectPtr Lowering::GroupedElement(const ObjectPtr& array, Value index, SourceRange range) {
   std::map<uint64_t, QualType> types;
   NumbersOf(array->element, 0, range, &types);
   bool wide = InBuffer(*array);
-  Value each = ssa_.builder().Int(ssa_.TypeOf(index), static_cast<int64_t>(types.size()));
-  Value first = Further(array->at, ssa_.Make(Op::Mul, {index, each}), wide);
+  Value each = writer_.builder().Int(writer_.TypeOf(index), static_cast<int64_t>(types.size()));
+  Value first = Further(array->at, writer_.Make(Op::Mul, {index, each}), wide);
   std::map<uint64_t, ObjectPtr> numbers;
   for (auto [offset, number] : types) {
-    Value at = ssa_.builder().I32(static_cast<int32_t>(numbers.size()));
+    Value at = writer_.builder().I32(static_cast<int32_t>(numbers.size()));
     numbers[offset] = Element(array->of, Further(first, at, wide), range);
   }
   return Overlay(array->element, 0, numbers);

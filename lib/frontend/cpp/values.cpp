@@ -20,7 +20,7 @@ using ir::Value;
 void Lowering::SetPlace(SourceRange range) {
   // What a library's header does stands where the kernel calls it.
   if (range.isInvalid() || shared_.places.InSystemHeader(range.getBegin())) return;
-  ssa_.builder().SetSpan(shared_.places.Of(range));
+  writer_.builder().SetSpan(shared_.places.Of(range));
 }
 
 Value Lowering::ValueOf(const clang::Expr* expression) {
@@ -32,33 +32,33 @@ Value Lowering::ValueOf(const clang::Expr* expression) {
       Type type = NeedRegister(choice->getType(), choice->getSourceRange());
       ir::Value condition = Condition(choice->getCond());
       SetPlace(choice->getSourceRange());
-      return ssa_.Choose(
+      return writer_.Choose(
           condition, type, [&] { return ValueOf(choice->getTrueExpr()); },
           [&] { return ValueOf(choice->getFalseExpr()); });
     }
     if (const auto* call = llvm::dyn_cast<clang::CallExpr>(expression)) {
       SetPlace(expression->getSourceRange());
       Given given = Call(call);
-      if (given.value.Valid()) return ssa_.Resolve(given.value);
+      if (given.value.Valid()) return given.value;
       if (given.object != nullptr) return Load(given.object, expression->getSourceRange());
     }
     return Load(Place(expression), expression->getSourceRange());
   }
   SetPlace(expression->getSourceRange());
-  return ssa_.Resolve(ComputedValue(expression));
+  return ComputedValue(expression);
 }
 
 Value Lowering::Condition(const clang::Expr* expression) {
   ir::Value v = ValueOf(expression);
-  return ssa_.TypeOf(v) == ir::kI1 ? v : Convert(v, ir::kI1);
+  return writer_.TypeOf(v) == ir::kI1 ? v : Convert(v, ir::kI1);
 }
 
 /// A conversion of numbers, with C++'s meaning where it has one.
 Value Lowering::Convert(ir::Value value, Type to) {
-  Type from = ssa_.TypeOf(value);
+  Type from = writer_.TypeOf(value);
   if (from == to) return value;
-  if (to.IsBool() && to.IsScalar()) return ssa_.Make(Op::Ne, {value, ssa_.builder().Zero(from)});
-  return ssa_.Cast(value, to);
+  if (to.IsBool() && to.IsScalar()) return writer_.Make(Op::Ne, {value, writer_.builder().Zero(from)});
+  return writer_.Cast(value, to);
 }
 
 Value Lowering::ComputedValue(const clang::Expr* e) {
@@ -100,8 +100,8 @@ Value Lowering::ComputedValue(const clang::Expr* e) {
     case Stmt::DeclRefExprClass: {
       const clang::ValueDecl* declaration = llvm::cast<clang::DeclRefExpr>(e)->getDecl();
       if (const auto* constant = llvm::dyn_cast<clang::EnumConstantDecl>(declaration))
-        return ssa_.builder().Int(NeedRegister(e->getType(), e->getSourceRange()),
-                                  constant->getInitVal().getExtValue());
+        return writer_.builder().Int(NeedRegister(e->getType(), e->getSourceRange()),
+                                     constant->getInitVal().getExtValue());
       if (std::optional<ir::Value> constant = TryConstant(e)) return *constant;
       break;
     }
@@ -114,7 +114,7 @@ Value Lowering::ComputedValue(const clang::Expr* e) {
       Type type = NeedRegister(e->getType(), e->getSourceRange());
       ir::Value condition = Condition(choice->getCond());
       SetPlace(e->getSourceRange());
-      return ssa_.Choose(
+      return writer_.Choose(
           condition, type, [&] { return ValueOf(choice->getTrueExpr()); },
           [&] { return ValueOf(choice->getFalseExpr()); });
     }
@@ -195,19 +195,19 @@ Value Lowering::ValueOfCast(const clang::CastExpr* cast) {
     case clang::CK_LValueToRValueBitCast: {
       Type to = NeedRegister(cast->getType(), cast->getSourceRange());
       ir::Value v = ValueOf(from);
-      Type of = ssa_.TypeOf(v);
+      Type of = writer_.TypeOf(v);
       if (of == to) return v;
       if (!of.IsScalar() || !to.IsScalar() || of.IsBool() || to.IsBool())
         Refuse(cast,
                "std::bit_cast between '" + Spell(from->getType()) + "' and '" + Spell(cast->getType()) + "'",
                "kernels cast the bits of numbers");
-      return ssa_.builder().Bitcast(v, to);
+      return writer_.builder().Bitcast(v, to);
     }
     case clang::CK_PointerToBoolean:
       // assert(c && "text")
       if (llvm::isa<clang::StringLiteral>(from->IgnoreParenImpCasts()))
-        return ssa_.builder().Bits(ir::kI1, 1);
-      return ssa_.Not(IsNull(AddressOf(from)));
+        return writer_.builder().Bits(ir::kI1, 1);
+      return writer_.Not(IsNull(AddressOf(from)));
     case clang::CK_ToVoid:
       Refuse(cast, "a cast to void is used as a value");
     default:
@@ -227,12 +227,12 @@ Value Lowering::ValueOfUnary(const clang::UnaryOperator* unary) {
     case clang::UO_Minus: {
       ir::Value v = ValueOf(of);
       SetPlace(unary->getSourceRange());
-      return ssa_.Make(Op::Neg, {v});
+      return writer_.Make(Op::Neg, {v});
     }
     case clang::UO_Not: {
       ir::Value v = ValueOf(of);
       SetPlace(unary->getSourceRange());
-      return ssa_.Make(Op::Not, {v});
+      return writer_.Make(Op::Not, {v});
     }
     case clang::UO_Real:
     case clang::UO_Imag:
@@ -241,17 +241,17 @@ Value Lowering::ValueOfUnary(const clang::UnaryOperator* unary) {
     case clang::UO_LNot: {
       ir::Value v = Condition(of);
       SetPlace(unary->getSourceRange());
-      return ssa_.Not(v);
+      return writer_.Not(v);
     }
     case clang::UO_PostInc:
     case clang::UO_PostDec: {
       ObjectPtr place = Place(of);
       ir::Value before = Load(place, unary->getSourceRange());
-      Type type = ssa_.TypeOf(before);
+      Type type = writer_.TypeOf(before);
       if (!type.IsScalar() || type.IsBool()) break;
-      ir::Value one = type.IsFloat() ? ssa_.builder().Float(type, 1) : ssa_.builder().Int(type, 1);
+      ir::Value one = type.IsFloat() ? writer_.builder().Float(type, 1) : writer_.builder().Int(type, 1);
       Op op = unary->getOpcode() == clang::UO_PostInc ? Op::Add : Op::Sub;
-      Store(place, ssa_.Make(op, {before, one}), unary->getSourceRange());
+      Store(place, writer_.Make(op, {before, one}), unary->getSourceRange());
       return before;
     }
     default:
@@ -263,7 +263,7 @@ Value Lowering::ValueOfUnary(const clang::UnaryOperator* unary) {
 /// `(v + c) - c` of a large c rounds v to a whole number: its derivative is 0, where those of the sum and the
 /// difference would be 1.
 bool Lowering::Rounds(ir::Value sum, ir::Value less) const {
-  Type type = ssa_.TypeOf(less);
+  Type type = writer_.TypeOf(less);
   ir::Inst made = function_.DefiningInst(sum);
   if (!function_.IsConstant(less) || !made.Valid() || function_[made].op != Op::Add) return false;
   std::span<const ir::Value> parts = function_.Operands(made);
@@ -298,22 +298,22 @@ std::optional<Op> OperationOf(clang::BinaryOperatorKind kind) {
 }  // namespace
 
 Value Lowering::Arithmetic(clang::BinaryOperatorKind kind, ir::Value a, ir::Value b, const clang::Expr* at) {
-  Type type = ssa_.TypeOf(a);
+  Type type = writer_.TypeOf(a);
   bool shift = kind == clang::BO_Shl || kind == clang::BO_Shr;
   if (shift) b = Convert(b, type);
-  if (!(ssa_.TypeOf(b) == type)) Refuse(at, "the operands have different types");
+  if (!(writer_.TypeOf(b) == type)) Refuse(at, "the operands have different types");
   std::optional<Op> known = OperationOf(kind);
   if (!known) Refuse(at, "kernels do not have this operator");
   Op op = *known;
   SetPlace(at->getSourceRange());
   bool ordered = op == Op::Lt || op == Op::Gt || op == Op::Le || op == Op::Ge;
   if (type.IsBool() && ordered) {
-    a = ssa_.Cast(a, ir::kI32);
-    b = ssa_.Cast(b, ir::kI32);
+    a = writer_.Cast(a, ir::kI32);
+    b = writer_.Cast(b, ir::kI32);
   }
-  bool rounds = op == Op::Sub && Rounds(ssa_.Resolve(a), ssa_.Resolve(b));
-  ir::Value result = ssa_.Make(op, {a, b});
-  return rounds ? ssa_.Make(Op::StopGradient, {result}) : result;
+  bool rounds = op == Op::Sub && Rounds(a, b);
+  ir::Value result = writer_.Make(op, {a, b});
+  return rounds ? writer_.Make(Op::StopGradient, {result}) : result;
 }
 
 Value Lowering::ValueOfBinary(const clang::BinaryOperator* binary) {
@@ -327,9 +327,9 @@ Value Lowering::ValueOfBinary(const clang::BinaryOperator* binary) {
     SetPlace(binary->getSourceRange());
     bool conjunction = kind == clang::BO_LAnd;
     auto second = [&] { return Condition(binary->getRHS()); };
-    auto known = [&] { return ssa_.builder().Int(ir::kI1, conjunction ? 0 : 1); };
-    if (conjunction) return ssa_.Choose(a, ir::kI1, second, known);
-    return ssa_.Choose(a, ir::kI1, known, second);
+    auto known = [&] { return writer_.builder().Int(ir::kI1, conjunction ? 0 : 1); };
+    if (conjunction) return writer_.Choose(a, ir::kI1, second, known);
+    return writer_.Choose(a, ir::kI1, known, second);
   }
   if (binary->isPtrMemOp()) Refuse(binary, "kernels do not have this operator");
   if (binary->getLHS()->getType()->isAnyPointerType() || binary->getRHS()->getType()->isAnyPointerType())
@@ -350,31 +350,32 @@ Value Lowering::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
   }
   SetPlace(construct->getSourceRange());
   if (parts.empty()) return ZeroOf(type);
-  if (parts.size() == 1 && ssa_.TypeOf(parts[0]) == type) return parts[0];
-  if (parts.size() == 1 && !ssa_.TypeOf(parts[0]).IsScalar()) {
+  if (parts.size() == 1 && writer_.TypeOf(parts[0]) == type) return parts[0];
+  if (parts.size() == 1 && !writer_.TypeOf(parts[0]).IsScalar()) {
     // From a vector or a matrix of another type or size: what fits, converted.
     ir::Value from = parts[0];
-    Type of = ssa_.TypeOf(from);
-    auto number = [&](uint32_t n) { return ssa_.builder().I32(static_cast<int32_t>(n)); };
+    Type of = writer_.TypeOf(from);
+    auto number = [&](uint32_t n) { return writer_.builder().I32(static_cast<int32_t>(n)); };
     bool fits = type.IsVec() == of.IsVec() && of.rows >= type.rows && of.columns >= type.columns;
     if (!fits)
       Refuse(construct, "kernels do not know this constructor of '" + Spell(construct->getType()) + "'");
     parts.clear();
     for (uint32_t r = 0; r < type.rows; ++r) {
       for (uint32_t c = 0; c < (type.IsVec() ? 1 : type.columns); ++c)
-        parts.push_back(type.IsVec() ? ssa_.Make(Op::VecGet, {from, number(r)})
-                                     : ssa_.Make(Op::MatGet, {from, number(r), number(c)}));
+        parts.push_back(type.IsVec() ? writer_.Make(Op::VecGet, {from, number(r)})
+                                     : writer_.Make(Op::MatGet, {from, number(r), number(c)}));
     }
   }
-  if (parts.size() == 1 && ssa_.TypeOf(parts[0]).IsScalar() && type.IsVec())
+  if (parts.size() == 1 && writer_.TypeOf(parts[0]).IsScalar() && type.IsVec())
     parts.assign(type.Components(), parts[0]);
   for (ir::Value& part : parts) {
-    if (ssa_.TypeOf(part).IsScalar()) part = Convert(part, type.ScalarType());
+    if (writer_.TypeOf(part).IsScalar()) part = Convert(part, type.ScalarType());
   }
-  bool by_rows = type.IsMat() && parts.size() == type.rows && ssa_.TypeOf(parts[0]).IsVec();
+  bool by_rows = type.IsMat() && parts.size() == type.rows && writer_.TypeOf(parts[0]).IsVec();
   if (parts.size() != type.Components() && !by_rows)
     Refuse(construct, "kernels do not know this constructor of '" + Spell(construct->getType()) + "'");
-  return function_.Result(ssa_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
+  return function_.Result(
+      writer_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
 }
 
 }  // namespace adc::frontend

@@ -69,7 +69,7 @@ uint64_t Lowering::BytesOf(QualType type) const {
 }
 
 uint32_t Lowering::WordBytes(const Storage& storage) const {
-  return static_cast<uint32_t>(ir::ByteSize(ssa_.TypeOf(storage.bases[0]).scalar));
+  return static_cast<uint32_t>(ir::ByteSize(writer_.TypeOf(storage.bases[0]).scalar));
 }
 
 /// What lies `bytes` further in the struct.
@@ -78,9 +78,9 @@ Storage Lowering::Moved(Storage storage, uint64_t bytes) {
   bytes += storage.byte;
   storage.byte = static_cast<uint32_t>(bytes % word);
   if (bytes < word) return storage;
-  Value more = ssa_.builder().I32(static_cast<int32_t>(bytes / word));
+  Value more = writer_.builder().I32(static_cast<int32_t>(bytes / word));
   storage.flat = storage.flat.Valid()
-                     ? ssa_.Make(Op::Add, {storage.flat, Convert(more, ssa_.TypeOf(storage.flat))})
+                     ? writer_.Make(Op::Add, {storage.flat, Convert(more, writer_.TypeOf(storage.flat))})
                      : more;
   return storage;
 }
@@ -102,7 +102,7 @@ ObjectPtr Lowering::SpreadPart(const Object& spread, uint32_t component) {
   part->type = spread.type;
   part->register_type = scalar;
   part->base = spread.base;
-  bool word = scalar.scalar == ssa_.TypeOf(spread.base).scalar;
+  bool word = scalar.scalar == writer_.TypeOf(spread.base).scalar;
   part->kind = word ? ObjectKind::Cell : ObjectKind::Spread;
   part->byte = storage.byte;
   part->alone = storage.alone;
@@ -125,39 +125,41 @@ Type Bits(uint64_t bytes) {
 /// A number whose type is not that of the words in which it lies.
 Value Lowering::LoadWords(const Object& spread, SourceRange range) {
   SetPlace(range);
-  Type type = spread.register_type, word = ssa_.TypeOf(spread.base).ScalarType();
+  Type type = spread.register_type, word = writer_.TypeOf(spread.base).ScalarType();
   uint64_t size = type.IsBool() ? 1 : ir::ByteSize(type.scalar), word_size = ir::ByteSize(word.scalar);
   Type bits = Bits(size), raw = Bits(word_size);
   auto load = [&](uint64_t n) {
     std::vector<Value> indices = spread.indices;
     if (n != 0)
-      indices.back() = ssa_.Make(Op::Add, {indices.back(), ssa_.builder().Int(ssa_.TypeOf(indices.back()),
-                                                                              static_cast<int64_t>(n))});
-    Value v = ssa_.builder().Load(spread.base, indices);
+      indices.back() = writer_.Make(
+          Op::Add,
+          {indices.back(), writer_.builder().Int(writer_.TypeOf(indices.back()), static_cast<int64_t>(n))});
+    Value v = writer_.builder().Load(spread.base, indices);
     if (word == raw) return v;
     // An integer that lies in words of floats is no float, though the buffer may be differentiated.
-    return ssa_.builder().Bitcast(type.IsFloat() ? v : ssa_.Make(Op::StopGradient, {v}), raw);
+    return writer_.builder().Bitcast(type.IsFloat() ? v : writer_.Make(Op::StopGradient, {v}), raw);
   };
   Value v;
   if (size <= word_size) {
     v = load(0);
-    if (spread.byte != 0) v = ssa_.Make(Op::Shr, {v, ssa_.builder().Int(raw, spread.byte * 8)});
-    v = ssa_.Cast(v, bits);
+    if (spread.byte != 0) v = writer_.Make(Op::Shr, {v, writer_.builder().Int(raw, spread.byte * 8)});
+    v = writer_.Cast(v, bits);
   } else {
     for (uint64_t n = 0; n * word_size < size; ++n) {
-      Value part = ssa_.Cast(load(n), bits);
+      Value part = writer_.Cast(load(n), bits);
       if (n != 0)
-        part = ssa_.Make(Op::Shl, {part, ssa_.builder().Int(bits, static_cast<int64_t>(n * word_size * 8))});
-      v = n == 0 ? part : ssa_.Make(Op::Or, {v, part});
+        part = writer_.Make(Op::Shl,
+                            {part, writer_.builder().Int(bits, static_cast<int64_t>(n * word_size * 8))});
+      v = n == 0 ? part : writer_.Make(Op::Or, {v, part});
     }
   }
-  if (type.IsBool()) return ssa_.Make(Op::Ne, {v, ssa_.builder().Zero(bits)});
-  return type == bits ? v : ssa_.builder().Bitcast(v, type);
+  if (type.IsBool()) return writer_.Make(Op::Ne, {v, writer_.builder().Zero(bits)});
+  return type == bits ? v : writer_.builder().Bitcast(v, type);
 }
 
 void Lowering::StoreWords(const Object& spread, Value value, SourceRange range) {
   SetPlace(range);
-  Type type = spread.register_type, word = ssa_.TypeOf(spread.base).ScalarType();
+  Type type = spread.register_type, word = writer_.TypeOf(spread.base).ScalarType();
   uint64_t size = type.IsBool() ? 1 : ir::ByteSize(type.scalar), word_size = ir::ByteSize(word.scalar);
   Type bits = Bits(size), raw = Bits(word_size);
   if (size < word_size && (!spread.alone || spread.byte != 0))
@@ -166,20 +168,22 @@ void Lowering::StoreWords(const Object& spread, Value value, SourceRange range) 
         "a number of " + std::to_string(size) + " bytes is stored beside others in a word of " +
             std::to_string(word_size) + ", which iterations would write at once",
         "use numbers of " + std::to_string(word_size) + " bytes in structs of buffers that a kernel writes");
-  Value v = type.IsBool()  ? ssa_.Cast(value, bits)
+  Value v = type.IsBool()  ? writer_.Cast(value, bits)
             : type == bits ? value
-                           : ssa_.builder().Bitcast(value, bits);
+                           : writer_.builder().Bitcast(value, bits);
   for (uint64_t n = 0; n == 0 || n * word_size < size; ++n) {
     std::vector<Value> indices = spread.indices;
     if (n != 0)
-      indices.back() = ssa_.Make(Op::Add, {indices.back(), ssa_.builder().Int(ssa_.TypeOf(indices.back()),
-                                                                              static_cast<int64_t>(n))});
+      indices.back() = writer_.Make(
+          Op::Add,
+          {indices.back(), writer_.builder().Int(writer_.TypeOf(indices.back()), static_cast<int64_t>(n))});
     Value part = v;
     if (n != 0)
-      part = ssa_.Make(Op::Shr, {part, ssa_.builder().Int(bits, static_cast<int64_t>(n * word_size * 8))});
-    part = ssa_.Cast(part, raw);
-    if (raw != word) part = ssa_.builder().Bitcast(part, word);
-    ssa_.builder().Access(Op::Store, spread.base, indices, {&part, 1});
+      part =
+          writer_.Make(Op::Shr, {part, writer_.builder().Int(bits, static_cast<int64_t>(n * word_size * 8))});
+    part = writer_.Cast(part, raw);
+    if (raw != word) part = writer_.builder().Bitcast(part, word);
+    writer_.builder().Access(Op::Store, spread.base, indices, {&part, 1});
   }
 }
 
