@@ -69,8 +69,9 @@ struct BodyEmitter::HeldTurns {
   }
 };
 
+/// Threads of a team are not in step, in the other form of the code.
 bool BodyEmitter::HoldsTurns(ir::Inst loop) const {
-  if (!IsInStep() || !kernel_->in_step.Has(loop) || m_.IsForTranslators() ||
+  if (active_ == 0 || !kernel_->in_step.Has(loop) || m_.IsForTranslators() ||
       kernel_->environment.addressing() == Addressing::Metal)
     return false;
   std::vector<ir::Inst> sums = TurnCellsOf(function_, loop).sums;
