@@ -322,6 +322,58 @@ TEST_CASE("iterations over several axes, with low bounds, in 32 and in 64 bits")
   }
 }
 
+TEST_CASE("a workgroup runs 32 iterations by shares of turns, or one, or a thread has its own") {
+  // Steps around a loop that is shared, one that is shared and sums into no cell, integers, loops backwards
+  // and from 5 on, and a store in between.
+  auto text = [](const std::string& type) {
+    std::string buffer = "buffer<" + type + ", 1>", zero = type + "(0.0)";
+    return "kernel @pull(%x: " + buffer + ", %a: " + buffer + ", %b: " + buffer + ", %c: " + buffer +
+           ", %n: buffer<i32, 1>) {\n  %e = shape %x, 0\n  parallel %i in 0..%e {\n    %v = load %x[%i]\n"
+           "    %u = for %t in 0..3 carry(%u = " +
+           zero +
+           ") {\n"
+           "      %s = for %j in 0..%e reversed carry(%s = " +
+           zero +
+           ") {\n"
+           "        %w = %x[%j] * %v\n        atomic add %a[%j], %w\n        atomic add %n[%j], %j + %t\n"
+           "        yield %s + %w\n      }\n      yield %u + %s * " +
+           type +
+           "(%t)\n    }\n"
+           "    store %b[%i], %u\n    %r = for %j in 5..%e carry(%r = %v) {\n      yield %r + %x[%j]\n    }\n"
+           "    atomic add %c[%i], %r\n  }\n}\n";
+  };
+  VulkanRunner* runner = Runner();
+  if (runner == nullptr) return;
+  for (const char* target : {"vulkan:1.2", "vulkan:1.3"}) {
+    for (const char* type : {"f32", "f64"}) {
+      auto lowered = LowerText(text(type), {.derive = false, .plan = {}});
+      const ir::Function& kernel = *lowered->kernels[0].kernel;
+      SpirvModule module = SpirvFor(*lowered, SpirvConfig(target));
+      if (!runner->Has(module.code.features)) continue;
+      const codegen::EntryCode& entry = module.code.entries[0][0];
+      REQUIRE(entry.team_lanes == 32);
+      REQUIRE(entry.block_size == 128);
+      runner->LoadModule(module.words);
+      for (int64_t extent : {1, 45, 64, 161, 300}) {
+        auto original = LowerText(text(type), {.derive = false, .plan = {}});
+        interp::Arguments want = FilledArguments(*original->module, *original->kernels[0].kernel, {extent});
+        REQUIRE(interp::Run(*original->module, *original->kernels[0].kernel, want, {}).Ok());
+        auto iterations = static_cast<uint64_t>(extent);
+        for (uint64_t threads : {iterations * 128, (iterations + 31) / 32 * 128, uint64_t{40}}) {
+          for (bool near : {true, false}) {
+            interp::Arguments got = FilledArguments(*lowered->module, kernel, {extent});
+            RunKernel(*runner, lowered->kernels[0], module.code.entries[0], got, near,
+                      {.iterations = {iterations}, .threads = threads});
+            INFO(target << " " << type << ", " << extent << " iterations, " << threads << " threads");
+            // Sums of small whole numbers are exact in any order.
+            for (size_t n = 0; n < want.list.size(); ++n) CHECK((got[n].tensor.data == want[n].tensor.data));
+          }
+        }
+      }
+    }
+  }
+}
+
 TEST_CASE("iterations beyond 32 bits are split in 64") {
   VulkanRunner* runner = Runner();
   if (runner == nullptr) return;

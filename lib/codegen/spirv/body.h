@@ -57,8 +57,20 @@ class BodyEmitter {
   /// iteration.
   void EmitBlockInStep(ir::Block block, Id active);
 
-  /// Emits the block of a parallel loop whose iteration `size` threads run together (raise/teams.h).
-  void EmitTeam(ir::Block block, uint32_t size);
+  /// How the threads of a workgroup share the turns of as many iterations as a subgroup has lanes
+  /// (common/wave_teams.h). No subgroup has threads of two shares.
+  struct Shares {
+    Id has = 0;     ///< whether the thread has an iteration
+    Id lane = 0;    ///< which of them; 32 bits
+    Id number = 0;  ///< of its share; 32 bits
+    uint32_t lanes = 0, count = 0;
+  };
+  /// Emits the block of a parallel loop whose iteration `size` threads run together (raise/teams.h); with
+  /// `shares` as many iterations as these have lanes.
+  void EmitTeam(ir::Block block, uint32_t size, const Shares* shares = nullptr);
+  /// Whether the code of a task may have shares: where control flow in a turn were in step, threads of two
+  /// shares would go different ways in it.
+  bool MayShare(ir::Inst parallel) const;
   /// Memory of the workgroup for sums of a team.
   uint32_t SharedBytes() const { return shared_bytes_; }
 
@@ -86,19 +98,25 @@ class BodyEmitter {
   void EmitByFirst(std::span<const ir::Inst> writes);
   void EmitCommonArray(ir::Inst array);
   void EmitApart(ir::Inst inst);
+  std::vector<Id> EmitShare(ir::Inst inst, std::span<const ir::Scalar> scalars);
+  std::vector<Id> EmitTurnsApart(ir::Inst inst, std::span<const ir::Scalar> scalars);
   void Meet();
   template <class Turn>
   void EmitTurns(Id low, Id high, uint32_t width, Turn turn, std::span<OpenPhi> sums = {},
                  std::span<const ir::Scalar> scalars = {});
   Id SumsOf(Id type);
   Id SumOverTeam(ir::Scalar scalar, Id mine);
+  Id SumOverShares(ir::Scalar scalar, Id mine);
   /// Sums into neighbouring components of an element, from `position` on; the position behind them.
   uint32_t EmitSums(ir::Block block, uint32_t position, uint32_t last);
   std::vector<ir::Inst> SumsFrom(ir::Block block, uint32_t position, uint32_t last) const;
   // Of sums by turns (body_turns.cpp).
   struct HeldTurns;
   bool HoldsTurns(ir::Inst loop) const;
+  bool CanHoldTurns(ir::Inst loop) const;
   void EmitForByTurns(ir::Inst loop);
+  std::vector<Id> EmitByTurns(ir::Inst loop, std::span<const Id> starts);
+  Id TurnOf(const HeldTurns& held, Id number, uint32_t copies);
   uint32_t CopiesOf(ir::Inst loop) const;
   void CountThreads(HeldTurns& held);
   Id MayExchange(const HeldTurns& held, uint32_t copies);
@@ -144,6 +162,7 @@ class BodyEmitter {
   Id active_ = 0;              ///< in step: whether this thread takes part; 0: threads are not in step
   HeldTurns* held_ = nullptr;  ///< of the loop right around
   uint32_t team_ = 0;  ///< threads that run the iteration together, around loops that are apart; 0 elsewhere
+  const Shares* shares_ = nullptr;  ///< where they run several
   bool enters_met_ =
       false;  ///< the team has met where the block that comes next begins, and touched nothing since
   std::map<Id, Id> team_sums_;  ///< where threads of a team leave sums, by type

@@ -5,8 +5,14 @@
 //     ...                          body:   ...
 //   }                              end:    barrier
 
+#include <algorithm>
+#include <utility>
+
+#include "analysis/walk.h"
 #include "codegen/common/private_sums.h"
 #include "codegen/common/team_steps.h"
+#include "codegen/common/turn_cells.h"
+#include "codegen/common/wave_teams.h"
 #include "codegen/spirv/body.h"
 #include "support/check.h"
 
@@ -14,10 +20,22 @@ namespace adc::codegen::spirv {
 
 using ir::Op;
 
-void BodyEmitter::EmitTeam(ir::Block block, uint32_t size) {
-  team_ = size;
+void BodyEmitter::EmitTeam(ir::Block block, uint32_t size, const Shares* shares) {
+  team_ = size, shares_ = shares;
   EmitBlock(block);
-  team_ = 0;
+  team_ = 0, shares_ = nullptr;
+}
+
+bool BodyEmitter::MayShare(ir::Inst parallel) const {
+  if (!IsInStep() || !MayShareWaves(function_, parallel)) return false;
+  return std::ranges::all_of(SpreadLoopsOf(function_, parallel), [&](ir::Inst loop) {
+    if (!kernel_->in_step.Has(loop)) return true;
+    bool sums_alone = CanHoldTurns(loop);
+    analysis::ForEachInst(function_, function_[loop].regions[0], [&](ir::Inst inst) {
+      sums_alone &= !kernel_->in_step.Has(inst) || IsOfTurn(function_, inst);
+    });
+    return sums_alone;
+  });
 }
 
 void BodyEmitter::Meet() {
@@ -39,7 +57,10 @@ void BodyEmitter::EmitInTeam(ir::Block block, uint32_t first, uint32_t last) {
 
 void BodyEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
   Id one = m_.NewId(), all = m_.NewId();
-  f_.Select(f_.Compare(spv::OpIEqual, kernel_->environment.InTeam(), f_.Int(32, 0)), one, all, all);
+  Id number = shares_ != nullptr ? shares_->number : kernel_->environment.InTeam();
+  Id is_first = f_.Compare(spv::OpIEqual, number, f_.Int(32, 0));
+  if (shares_ != nullptr) is_first = f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {is_first, shares_->has});
+  f_.Select(is_first, one, all, all);
   f_.Start(one);
   for (ir::Inst inst : writes) EmitInst(inst);
   f_.Branch(all);
@@ -55,12 +76,14 @@ void BodyEmitter::EmitCommonArray(ir::Inst array) {
   });
 }
 
-/// A loop from `low` and the thread's number on in steps of the team, while below `high`, which are integers
-/// of `width` bits that are not negative.
+/// A loop from `low` and the thread's number on in steps of the team, or the share's in steps of the shares,
+/// while below `high`, which are integers of `width` bits that are not negative.
 template <class Turn>
 void BodyEmitter::EmitTurns(Id low, Id high, uint32_t width, Turn turn, std::span<OpenPhi> sums,
                             std::span<const ir::Scalar> scalars) {
-  Id first = f_.Add(width, low, f_.Resize(kernel_->environment.InTeam(), 32, width, false));
+  Id number = shares_ != nullptr ? shares_->number : kernel_->environment.InTeam();
+  uint32_t step = shares_ != nullptr ? shares_->count : team_;
+  Id first = f_.Add(width, low, f_.Resize(number, 32, width, false));
   LoopLabels loop = f_.BeginLoop();
   OpenPhi counter = f_.LoopPhi(loop, m_.IntType(width), first);
   for (size_t n = 0; n < sums.size(); ++n)
@@ -70,19 +93,43 @@ void BodyEmitter::EmitTurns(Id low, Id high, uint32_t width, Turn turn, std::spa
   f_.EndHeader(loop, f_.Compare(spv::OpULessThan, counter.id, high));
   std::vector<Id> yielded = turn(counter.id);
   f_.BeginNext(loop);
-  f_.Close(loop, counter, f_.Add(width, counter.id, f_.Int(width, team_)));
+  f_.Close(loop, counter, f_.Add(width, counter.id, f_.Int(width, step)));
   for (size_t n = 0; n < sums.size(); ++n) f_.Close(loop, sums[n], yielded[n]);
   f_.EndLoop(loop);
 }
 
 void BodyEmitter::EmitApart(ir::Inst inst) {
-  const ir::InstData& data = function_[inst];
-  ir::Block body = data.regions[0];
   ADC_CHECK(changes_.Get(inst).empty(), "a turn of a team changes a state");
-  uint32_t width = ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar);
   std::vector<ir::Scalar> scalars;
-  for (uint32_t n = 0; n < data.result_count; ++n)
+  for (uint32_t n = 0; n < function_[inst].result_count; ++n)
     scalars.push_back(function_.TypeOf(function_.Result(inst, n)).scalar);
+  bool by_turns = shares_ != nullptr && kernel_->in_step.Has(inst);
+  std::vector<Id> own = by_turns ? EmitShare(inst, scalars) : EmitTurnsApart(inst, scalars);
+  for (uint32_t n = 0; n < own.size(); ++n) {
+    if (n != 0) Meet();  // what follows may come to the same memory
+    Id sum = shares_ != nullptr ? SumOverShares(scalars[n], own[n]) : SumOverTeam(scalars[n], own[n]);
+    Id initial = values_.Get(function_.Operand(inst, 3 + n));
+    values_.Bind(function_.Result(inst, n), scalars_.Emit(Op::Add, scalars[n], scalars[n], {initial, sum}));
+  }
+}
+
+/// What the thread sums up in the turns of its share, which all threads run in step.
+std::vector<Id> BodyEmitter::EmitShare(ir::Inst inst, std::span<const ir::Scalar> scalars) {
+  std::vector<Id> starts;
+  for (ir::Scalar scalar : scalars)
+    starts.push_back(scalars_.Constant(scalar, StartOf(ir::Reduction::Add, scalar)));
+  uint32_t size = std::exchange(team_, 0);
+  active_ = shares_->has;
+  std::vector<Id> own = EmitByTurns(inst, starts);
+  active_ = 0;
+  team_ = size;
+  return own;
+}
+
+/// What the thread sums up in its turns of a loop.
+std::vector<Id> BodyEmitter::EmitTurnsApart(ir::Inst inst, std::span<const ir::Scalar> scalars) {
+  ir::Block body = function_[inst].regions[0];
+  uint32_t width = ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar);
   std::vector<OpenPhi> sums(scalars.size());
   uint32_t size = team_;
   Id low = values_.Get(function_.Operand(inst, 0)), high = values_.Get(function_.Operand(inst, 1));
@@ -97,11 +144,9 @@ void BodyEmitter::EmitApart(ir::Inst inst) {
         return Yielded(body);
       },
       sums, scalars);
-  for (uint32_t n = 0; n < sums.size(); ++n) {
-    if (n != 0) Meet();  // what follows may come to the same memory
-    Id sum = SumOverTeam(scalars[n], sums[n].id), initial = values_.Get(function_.Operand(inst, 3 + n));
-    values_.Bind(function_.Result(inst, n), scalars_.Emit(Op::Add, scalars[n], scalars[n], {initial, sum}));
-  }
+  std::vector<Id> own;
+  for (const OpenPhi& sum : sums) own.push_back(sum.id);
+  return own;
 }
 
 /// The memory of the workgroup where its threads leave sums of a type.
@@ -112,6 +157,23 @@ Id BodyEmitter::SumsOf(Id type) {
   bool is_wide = type == m_.FloatType(64) || type == m_.IntType(64);
   shared_bytes_ += team_ * (is_wide ? 8 : 4);
   return array;
+}
+
+/// What the same lane of each share has.
+Id BodyEmitter::SumOverShares(ir::Scalar scalar, Id mine) {
+  Id type = scalars_.RegisterType(scalar), pointer_type = m_.PointerType(spv::StorageClassWorkgroup, type);
+  Id array = SumsOf(type), lanes = f_.Int(32, shares_->lanes), total = 0;
+  auto place = [&](Id share) {
+    Id at = f_.Add(32, f_.Mul(32, share, lanes), shares_->lane);
+    return f_.Emit(spv::OpAccessChain, pointer_type, {array, at});
+  };
+  f_.Store(place(shares_->number), mine, 0);
+  Meet();
+  for (uint32_t share = 0; share < shares_->count; ++share) {
+    Id other = f_.Load(type, place(f_.Int(32, share)), 0);
+    total = total == 0 ? other : scalars_.Emit(Op::Add, scalar, scalar, {total, other});
+  }
+  return total;
 }
 
 /// Halves the number of sums until there is one.

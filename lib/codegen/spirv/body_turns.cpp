@@ -12,6 +12,10 @@
 //     turns %k to %k + 7           ->    all:    t = total of runs v0 to v7, of turn k + thread mod 8
 //   }                                            threads k mod size to k mod size + 7 hold t
 //   for %j in %n / 8 * 8..%n { ... }     the turns that are left, one by one
+//
+// Where the threads of a workgroup share the turns (BodyEmitter::Shares), a share takes 32 neighbouring
+// turns, then the 32 behind those of the other shares. Of the turns that are left each takes one after the
+// other, and the last ones may take none: all threads come to every sum.
 
 #include <algorithm>
 
@@ -71,7 +75,11 @@ struct BodyEmitter::HeldTurns {
 
 /// Threads of a team are not in step, in the other form of the code.
 bool BodyEmitter::HoldsTurns(ir::Inst loop) const {
-  if (active_ == 0 || !kernel_->in_step.Has(loop) || m_.IsForTranslators() ||
+  return active_ != 0 && CanHoldTurns(loop);
+}
+
+bool BodyEmitter::CanHoldTurns(ir::Inst loop) const {
+  if (!IsInStep() || !kernel_->in_step.Has(loop) || m_.IsForTranslators() ||
       kernel_->environment.addressing() == Addressing::Metal)
     return false;
   std::vector<ir::Inst> sums = TurnCellsOf(function_, loop).sums;
@@ -150,6 +158,15 @@ Id BodyEmitter::CounterAt(const HeldTurns& held, Id number) {
 }
 
 void BodyEmitter::EmitForByTurns(ir::Inst loop) {
+  std::vector<Id> starts;
+  for (uint32_t n = 0; n < function_[loop].result_count; ++n)
+    starts.push_back(values_.Get(function_.Operand(loop, 3 + n)));
+  std::vector<Id> carried = EmitByTurns(loop, starts);
+  for (uint32_t n = 0; n < carried.size(); ++n) values_.Bind(function_.Result(loop, n), carried[n]);
+}
+
+/// The turns of a loop, or this share's of them. `starts`: what they begin with. Gives what they carry.
+std::vector<Id> BodyEmitter::EmitByTurns(ir::Inst loop, std::span<const Id> starts) {
   const std::vector<ir::Value>& params = function_[function_[loop].regions[0]].params;
   HeldTurns held;
   held.loop = loop;
@@ -161,23 +178,40 @@ void BodyEmitter::EmitForByTurns(ir::Inst loop) {
   held.filled = {word, f_.Int(32, 0), {}};
   held.turn = {type, zero, {}};
   FindElements(held);
-  for (uint32_t n = 0; n < function_[loop].result_count; ++n)
-    held.carried.push_back({TypeOf(params[n + 1]), values_.Get(function_.Operand(loop, 3 + n)), {}});
-  uint32_t copies = CopiesOf(loop);
+  for (uint32_t n = 0; n < starts.size(); ++n) held.carried.push_back({TypeOf(params[n + 1]), starts[n], {}});
+  uint32_t copies = CopiesOf(loop), count = shares_ != nullptr ? shares_->count : 1;
+  auto number = [&](uint32_t value) { return f_.Int(held.width, value); };
   Id first = zero;
   if (copies != 1) {
-    Id whole = f_.And(held.width, held.turns, f_.Int(held.width, ~uint64_t{copies - 1}));
+    uint32_t neighbours = shares_ != nullptr ? shares_->lanes : copies;
+    Id rounds = f_.Div(held.width, held.turns, number(neighbours * count));
+    Id whole = f_.Mul(held.width, rounds, number(neighbours));
     first = f_.Choose(type, MayExchange(held, copies), whole, zero);
     held.any = kernel_->sums.AnyOf(active_);
     EmitRounds(held, zero, first, copies);
   }
-  EmitRounds(held, first, held.turns, 1);
+  Id most = f_.Div(held.width, f_.Add(held.width, held.turns, number(count - 1)), number(count));
+  EmitRounds(held, first, most, 1);
   FlushTurns(held, f_.Compare(spv::OpULessThan, held.lane, held.filled.now));
-  for (uint32_t n = 0; n < held.carried.size(); ++n)
-    values_.Bind(function_.Result(loop, n), held.carried[n].now);
+  std::vector<Id> carried;
+  for (const Held& value : held.carried) carried.push_back(value.now);
+  return carried;
 }
 
-/// The turns from `first` up to `end`, so many in each round.
+/// The turn of the loop that is turn `number` of those that a share takes: of those that it takes in rounds,
+/// or of all, one by one.
+Id BodyEmitter::TurnOf(const HeldTurns& held, Id number, uint32_t copies) {
+  if (shares_ == nullptr) return number;
+  uint32_t width = held.width, lanes = shares_->lanes;
+  Id share = f_.Resize(shares_->number, 32, width, false);
+  if (copies == 1) return f_.Add(width, f_.Mul(width, number, f_.Int(width, shares_->count)), share);
+  Id before = f_.And(width, number, f_.Int(width, ~uint64_t{lanes - 1}));
+  Id others = f_.Add(width, f_.Mul(width, before, f_.Int(width, shares_->count - 1)),
+                     f_.Mul(width, share, f_.Int(width, lanes)));
+  return f_.Add(width, number, others);
+}
+
+/// The turns from `first` up to `end`, so many in each round; those of a share, as it counts them.
 void BodyEmitter::EmitRounds(HeldTurns& held, Id first, Id end, uint32_t copies) {
   LoopLabels loop = f_.BeginLoop();
   OpenPhi number = f_.LoopPhi(loop, m_.IntType(held.width), first);
@@ -187,10 +221,11 @@ void BodyEmitter::EmitRounds(HeldTurns& held, Id first, Id end, uint32_t copies)
   });
   std::vector<OpenPhi> open = OpenStates(held.loop, loop);
   f_.EndHeader(loop, f_.Compare(spv::OpULessThan, number.id, end));
+  Id turn = TurnOf(held, number.id, copies);
   if (copies == 1) {
-    EmitOneTurn(held, number.id);
+    EmitOneTurn(held, turn);
   } else {
-    EmitCopies(held, number.id, copies);
+    EmitCopies(held, turn, copies);
   }
   Id filled = f_.Add(32, held.filled.now, f_.Int(32, copies));
   Id full = f_.Compare(spv::OpIEqual, filled, held.lanes);
@@ -212,11 +247,20 @@ void BodyEmitter::EmitOneTurn(HeldTurns& held, Id number) {
   Id counter = CounterAt(held, number);
   values_.Bind(params[0], counter);
   for (uint32_t n = 0; n < held.carried.size(); ++n) values_.Bind(params[n + 1], held.carried[n].now);
+  Id active = active_;
+  if (shares_ != nullptr)
+    active_ =
+        f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {active, f_.Compare(spv::OpULessThan, number, held.turns)});
   HeldTurns* around = std::exchange(held_, &held);
   EmitBlock(body);
   held_ = around;
   std::vector<Id> yielded = Yielded(body);
-  for (uint32_t n = 0; n < held.carried.size(); ++n) held.carried[n].now = yielded[n];
+  for (uint32_t n = 0; n < held.carried.size(); ++n) {
+    Held& value = held.carried[n];
+    // A share whose turn is not there keeps what it has.
+    value.now = shares_ != nullptr ? f_.Choose(value.type, active_, yielded[n], value.now) : yielded[n];
+  }
+  active_ = active;
   Id mine = f_.Compare(spv::OpIEqual, held.lane, held.filled.now);
   held.turn.now = f_.Choose(held.turn.type, mine, counter, held.turn.now);
 }

@@ -171,8 +171,9 @@ class Emission {
     KernelParts parts{
         environment, memory, row_emitter, status, sum_emitter, in_step, places_ ? &*places_ : nullptr};
     BodyEmitter body(kernel, builder, scalars, values, &parts);
-    TaskEmitter(context_, kernel, environment, builder, values, status, memory, body, of.block_size)
-        .Emit(task);
+    TaskEmitter emitter(context_, kernel, environment, builder, values, status, memory, body, of.block_size);
+    of.team_lanes = emitter.TeamLanes(task);
+    emitter.Emit(task);
     of.shared_bytes = sum_emitter.SharedBytes() + memory.SharedBytes() + body.SharedBytes();
     if (context_.config.keep_bindings && parallel) {
       builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), environment.layout().local_size);

@@ -308,6 +308,18 @@ Id Environment::InputNumber(Id& variable, spv::BuiltIn builtin, const char* name
   return f_.Load(word, variable, 0);
 }
 
+Id Environment::FillsSubgroups(uint32_t block_size, uint32_t lanes) {
+  Id size = SubgroupSize(), invocations = f_.Mul(32, size, SubgroupsOfBlock());
+  Id fills = f_.Compare(spv::OpIEqual, invocations, f_.Int(32, block_size));
+  Id beyond = f_.And(32, f_.Int(32, lanes), f_.Sub(32, size, f_.Int(32, 1)));
+  Id divides = f_.Compare(spv::OpIEqual, beyond, f_.Int(32, 0));
+  return f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {fills, divides});
+}
+
+Id Environment::InSubgroups() {
+  return f_.Add(32, f_.Mul(32, SubgroupInBlock(), SubgroupSize()), PlaceInSubgroup());
+}
+
 Id Environment::Shared(Id element, uint32_t length) {
   Id type = m_.ArrayType(element, length);
   auto [place, fresh] = context_.shared.try_emplace({type, shared_[type]++}, 0);

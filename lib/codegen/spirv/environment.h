@@ -122,6 +122,11 @@ class Environment {
   Id SubgroupSize() {
     return InputNumber(context_.subgroup_size, spv::BuiltInSubgroupSize, "adc.subgroup_size");
   }
+  /// Whether the invocations of a workgroup of `block_size` fill its subgroups, each of which is a part of
+  /// `lanes`, a power of two: then InSubgroups numbers them from 0 on.
+  Id FillsSubgroups(uint32_t block_size, uint32_t lanes);
+  /// The invocation's number, those of a subgroup one after the other; 32 bits.
+  Id InSubgroups();
   const AtomicAbility& ability() const { return context_.ability; }
   /// `size` invocations are a team: always, or where a launch says so.
   void SetTeam(uint32_t size, bool always) { team_ = size, always_team_ = always; }

@@ -207,6 +207,12 @@ void TaskEmitter::EmitInvocation(const analysis::Task& task) {
   body_.UpdateCells();
 }
 
+uint32_t TaskEmitter::TeamLanes(const analysis::Task& task) const {
+  uint32_t lanes = context_.config.target.wave;
+  bool fits = task.kind == analysis::TaskKind::Parallel && block_size_ > lanes && block_size_ % lanes == 0;
+  return fits && body_.MayShare(task.parallel) ? lanes : 0;
+}
+
 void TaskEmitter::EmitParallel(const analysis::Task& task) {
   if (environment_.IsNarrow() && environment_.KeepsBindings()) return EmitInvocation(task);
   if (!MayBeInTeams(kernel_[task.parallel])) return EmitAlone(task);
@@ -215,31 +221,61 @@ void TaskEmitter::EmitParallel(const analysis::Task& task) {
   Id blocks = f_.Div(width, environment_.Threads(), f_.Int(width, block_size_));
   f_.Select(f_.Compare(spv::OpUGreaterThanEqual, blocks, environment_.Iterations()), teams, alone, done);
   f_.Start(teams);
-  EmitInTeams(task);
+  EmitInTeams(task, 1);
   f_.Branch(done);
   f_.Start(alone);
-  EmitAlone(task);
+  EmitByLanesOrAlone(task, blocks);
   f_.Branch(done);
   f_.Start(done);
 }
 
-/// In a launch with a workgroup for each iteration.
-void TaskEmitter::EmitInTeams(const analysis::Task& task) {
-  Id iteration = environment_.TeamNumber(), run = m_.NewId(), done = m_.NewId();
-  f_.Select(f_.Compare(spv::OpULessThan, iteration, environment_.Iterations()), run, done, done);
+void TaskEmitter::EmitByLanesOrAlone(const analysis::Task& task, Id blocks) {
+  uint32_t lanes = TeamLanes(task), width = environment_.Wide();
+  if (lanes == 0) return EmitAlone(task);
+  Id together = m_.NewId(), alone = m_.NewId(), done = m_.NewId();
+  Id reached = f_.Mul(width, blocks, f_.Int(width, lanes));
+  Id by_lanes = f_.Compare(spv::OpUGreaterThanEqual, reached, environment_.Iterations());
+  Id fills = environment_.FillsSubgroups(block_size_, lanes);
+  f_.Select(f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {by_lanes, fills}), together, alone, done);
+  f_.Start(together);
+  EmitInTeams(task, lanes);
+  f_.Branch(done);
+  f_.Start(alone);
+  EmitAlone(task, by_lanes);
+  f_.Branch(done);
+  f_.Start(done);
+}
+
+/// In a launch with a workgroup for each iteration, or for `lanes`. Threads without one compute the last one
+/// too, and do nothing with what they have.
+void TaskEmitter::EmitInTeams(const analysis::Task& task, uint32_t lanes) {
+  uint32_t width = environment_.Wide();
+  Id run = m_.NewId(), done = m_.NewId(), total = environment_.Iterations();
+  Id iteration = f_.Mul(width, environment_.TeamNumber(), f_.Int(width, lanes));
+  f_.Select(f_.Compare(spv::OpULessThan, iteration, total), run, done, done);
   f_.Start(run);
+  BodyEmitter::Shares shares;
+  if (lanes != 1) {
+    Id place = environment_.InSubgroups();
+    shares.lanes = lanes, shares.count = block_size_ / lanes;
+    shares.lane = f_.Mod(32, place, f_.Int(32, lanes)), shares.number = f_.Div(32, place, f_.Int(32, lanes));
+    iteration = f_.Add(width, iteration, f_.Resize(shares.lane, 32, width, false));
+    shares.has = f_.Compare(spv::OpULessThan, iteration, total);
+    iteration = f_.Choose(m_.IntType(width), shares.has, iteration, f_.Sub(width, total, f_.Int(width, 1)));
+  }
   body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
   status_.SetIteration(iteration);
   memory_.SetIteration(task.parallel, iteration);
   BindCounters(AxesOf(task.parallel, false), iteration);
-  body_.EmitTeam(kernel_[task.parallel].regions[0], block_size_);
+  body_.EmitTeam(kernel_[task.parallel].regions[0], block_size_, lanes != 1 ? &shares : nullptr);
   status_.SetIteration(0);
   memory_.SetIteration({}, 0);
   f_.Branch(done);
   f_.Start(done);
 }
 
-void TaskEmitter::EmitAlone(const analysis::Task& task) {
+/// In a launch with a workgroup for so many iterations as lanes its first threads have one each.
+void TaskEmitter::EmitAlone(const analysis::Task& task, Id by_lanes) {
   body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
   bool guarded = kernel_[task.parallel].Has(ir::Word::Recheck);
   std::vector<Axis> axes = AxesOf(task.parallel, guarded);
@@ -250,7 +286,12 @@ void TaskEmitter::EmitAlone(const analysis::Task& task) {
   // bindings each has one.
   bool in_step = body_.IsInStep(), leads = in_step && !environment_.KeepsBindings();
   Id lead = leads ? environment_.FirstOfBlock(block_size_) : thread;
-  Id in_block = leads ? f_.Sub(width, thread, lead) : 0;
+  Id in_block = leads ? f_.Sub(width, thread, lead) : 0, step = threads;
+  if (by_lanes != 0) {
+    Id lanes = f_.Int(width, TeamLanes(task)), blocks = f_.Div(width, threads, f_.Int(width, block_size_));
+    lead = f_.Choose(wide, by_lanes, f_.Mul(width, environment_.TeamNumber(), lanes), lead);
+    step = f_.Choose(wide, by_lanes, f_.Mul(width, blocks, lanes), threads);
+  }
   Id first = f_.Choose(wide, f_.Compare(spv::OpULessThan, lead, threads), lead, total);
   if (guarded) first = GuardBounds(axes, first);
   LoopLabels loop = f_.BeginLoop();
@@ -275,6 +316,11 @@ void TaskEmitter::EmitAlone(const analysis::Task& task) {
     if (leads)
       has_one =
           f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {has_one, f_.Compare(spv::OpULessThan, thread, threads)});
+    if (by_lanes != 0) {
+      Id most = f_.Choose(wide, by_lanes, f_.Int(width, TeamLanes(task)), f_.Int(width, block_size_));
+      has_one =
+          f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {has_one, f_.Compare(spv::OpULessThan, in_block, most)});
+    }
     body_.EmitBlockInStep(block, has_one);
   } else {
     body_.EmitBlock(block);
@@ -282,7 +328,7 @@ void TaskEmitter::EmitAlone(const analysis::Task& task) {
   status_.SetIteration(0);
   memory_.SetIteration({}, 0);
   f_.BeginNext(loop);
-  f_.Close(loop, turn, f_.Add(width, turn.id, threads));
+  f_.Close(loop, turn, f_.Add(width, turn.id, step));
   for (size_t n = 0; n < changed.size(); ++n) {
     f_.Close(loop, states[n], body_.State(changed[n]));
     body_.SetState(changed[n], states[n].id);

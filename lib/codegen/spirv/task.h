@@ -25,6 +25,8 @@ class TaskEmitter {
 
   /// Emits the whole task and ends the function.
   void Emit(const analysis::Task& task);
+  /// So many iterations a workgroup may run together (common/wave_teams.h); 0: not in this way.
+  uint32_t TeamLanes(const analysis::Task& task) const;
   /// The axes of a dispatch that the counters of a loop run along; none where the loop is not one iteration
   /// per invocation of a shader.
   static std::vector<uint32_t> InvocationAxes(const ir::Module& module, const ir::Function& kernel,
@@ -41,9 +43,12 @@ class TaskEmitter {
 
   void EmitSerial(const analysis::Task& task);
   void EmitParallel(const analysis::Task& task);
-  /// The form of the task in which an invocation runs an iteration, and that in which a workgroup does.
-  void EmitAlone(const analysis::Task& task);
-  void EmitInTeams(const analysis::Task& task);
+  /// The form of the task in which an invocation runs an iteration, and that in which a workgroup does, or
+  /// runs `lanes` of them. `by_lanes`: whether the launch has a workgroup for so many; 0: it has not.
+  void EmitAlone(const analysis::Task& task, Id by_lanes = 0);
+  void EmitInTeams(const analysis::Task& task, uint32_t lanes);
+  /// In a launch that is not in teams of one: one of both forms, where there are both.
+  void EmitByLanesOrAlone(const analysis::Task& task, Id blocks);
   void EmitInvocation(const analysis::Task& task);
   /// Reports loops that the driver has ended early, where it is one that does.
   void EmitCutCheck();

@@ -215,6 +215,7 @@ struct adrt_device {
   uint64_t most_blocks = UINT32_MAX;  ///< GPU: blocks of one launch
   /// GPU: blocks of a task whose blocks add up, for each that runs at once; 0: one thread per iteration.
   uint32_t summing_turns = 0;
+  uint32_t wave = 0;        ///< GPU: threads that run in step; 0: as many as the code is made for
   char arch[16] = {};       ///< "x86-64", "sm_90"
   bool cuts_loops = false;  ///< its driver ends long loops early, which code reports
   char label[64] = {};      ///< the name of the hardware, for people; may be empty

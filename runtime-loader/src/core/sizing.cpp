@@ -214,14 +214,17 @@ class TaskSizer {
 
   // How many iterations the threads of a block run together, where there are so few that threads alone would
   // leave most of the device without work, and turns for every thread of a block: one, or, where the code may
-  // have the lanes of a wave sum up, one for each lane from so many on that this is faster, as measured.
+  // have the lanes of a wave sum up, one for each lane from so many on that this is faster, as measured. On
+  // a device of wider waves than the code is made for, threads alone are faster from some number on.
   uint32_t TeamIterations() const {
 #ifdef ADRT_DEVICES
     constexpr uint64_t kThreadsPerIteration = 8;  // that the device could run
-    constexpr uint64_t kManyForLanes = 1024;
+    constexpr uint64_t kManyForLanes = 1024, kManyForThreads = 8192;
     const artifact::EntryMeta* entry = plan_.module ? EntryOf(plan_, number_) : nullptr;
     if (!entry || entry->team_turns == artifact::kNoNode || sizes_.IsLate() || sizes_.total == 0) return 0;
-    bool by_lanes = entry->team_lanes > 0 && sizes_.total > kManyForLanes;
+    bool fits = plan_.module->device->wave <= entry->team_lanes;
+    bool by_lanes = entry->team_lanes > 0 && sizes_.total > (fits ? kManyForLanes : kManyForThreads);
+    if (by_lanes && !fits) return 0;
     if (sizes_.total > OwnThreads() / kThreadsPerIteration) return 0;
     artifact::EvalResult turns = Evaluate(entry->team_turns, kDataSteps);
     if (!turns.ok() || turns.value < int64_t{BlockSize(*entry)}) return 0;

@@ -182,6 +182,7 @@ void Describe(Device& device, bool push_descriptors, bool budget) {
   device.most_blocks = limits.group_count;
   // Updates without float atomics slow each other down; a driver that cuts loops off gets short ones.
   device.summing_turns = device.cuts_loops ? 0 : 1;
+  device.wave = vulkan11.subgroupSize;
   artifact::TextWriter(device.arch, sizeof device.arch)
       << VK_API_VERSION_MAJOR(device.version) << "." << VK_API_VERSION_MINOR(device.version);
   artifact::TextWriter(device.label, sizeof device.label) << head.properties.deviceName;
