@@ -1,7 +1,8 @@
 """A hook of mkdocs (mkdocs.yml): the site has what the pages of docs/ link to outside of docs/, and reads our Markdown.
 
 - README.md is the first page.
-- A file outside of docs/ that a page links to is a page `repository/PATH`: Markdown as it is, other text as code. A
+- A file outside of docs/ that a page links to is a page `repository/PATH`: Markdown as it is, public headers as reference (header_page.py),
+  other text as code. A
   folder is a page with a link to each file in it. Links point there.
 - Python's Markdown reads our pages as CommonMark does, by which repositories show them: lists nest by two blanks; a block's
   language is the first word behind ```; `<` is text; in tables the code `\\|` is `|`.
@@ -10,17 +11,22 @@
 import pathlib
 import posixpath
 import re
+import sys
 
 from markdown.blockprocessors import build_block_parser
 from markdown.extensions import Extension
 from mkdocs.structure.files import File, InclusionLevel
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(ROOT / "scripts"))
+from header_page import header_page  # pylint: disable=wrong-import-position
 LINK = re.compile(r"(?<=\]\()([^()\s#:]+)(?=(?:#[^()\s]*)?\))")
 LANGUAGES = {".c": "c", ".h": "c", ".cpp": "cpp", ".hpp": "cpp", ".py": "python", ".cmake": "cmake", ".glsl": "glsl",
              ".hlsl": "hlsl", ".comp": "glsl", ".ipynb": "json", ".json": "json", ".sh": "sh"}
 FENCE = re.compile(r"( *)(`{3,})(\S*)")
+ANCHOR = re.compile(r'(<a id="[\w-]+"></a>)')
 CODE = re.compile(r"(`+[^`]+`+)")
+HEADER = re.compile(r"runtime-loader/include/adrt/\w+\.h|include/adc/\w+\.h")
 LARGEST = 200_000  # bytes of a file that is shown
 NOT_SEARCHED = "---\nsearch:\n  exclude: true\n---\n"
 
@@ -62,8 +68,10 @@ def folder_text(path):
 
 
 def file_text(path):
-    """A file as code."""
+    """A file as code; a public header with its comments as text."""
     file = ROOT / path
+    if HEADER.fullmatch(path):
+        return header_page(path, file.read_text(encoding="utf-8"))
     try:
         text = file.read_text(encoding="utf-8") if file.stat().st_size <= LARGEST else None
     except UnicodeDecodeError:
@@ -87,6 +95,13 @@ def with_links_of_site(text, path):
     return LINK.sub(lambda found: moved.get(found.group(1), found.group(1)), text)
 
 
+def as_text(piece):
+    """`<` is text, but in comments and anchors."""
+    parts = ANCHOR.split(piece)
+    parts[::2] = [re.sub(r"<(?!!--)", "&lt;", part) for part in parts[::2]]
+    return "".join(parts)
+
+
 def as_python_reads(text):
     """The text in the form that Python's Markdown reads as CommonMark reads this one."""
     lines, fence = [], None
@@ -99,7 +114,7 @@ def as_python_reads(text):
             fence = None if line.strip() == fence else fence
         else:
             pieces = CODE.split(line)  # text and code, in turn
-            pieces[::2] = [re.sub(r"<(?!!--)", "&lt;", piece) for piece in pieces[::2]]
+            pieces[::2] = [as_text(piece) for piece in pieces[::2]]
             if line.startswith("|"):
                 pieces[1::2] = [piece.replace("\\|", "|") for piece in pieces[1::2]]
             line = "".join(pieces)

@@ -17,14 +17,15 @@ import urllib.parse
 
 NOT_INSTALLED = 77
 LOADED = {"script": "src", "img": "src", "link": "href", "iframe": "src", "source": "src", "video": "src", "object": "data"}
-# What a browser reads as text where the Markdown was to be a list, a table, a block or a link.
-UNREAD = re.compile(r"^\s*(?:- |1\. |\||```)|\]\(", re.MULTILINE)
+# What a browser reads as text where the Markdown was to be a list, a table, a block, a link or an anchor.
+UNREAD = re.compile(r"^\s*(?:- |1\. |\||```)|\]\(|<a id=", re.MULTILINE)
 
 
 class Page(html.parser.HTMLParser):
     def __init__(self, text):
         super().__init__()
         self.links, self.loaded, self.anchors, self.unread, self.inside = [], [], set(), [], []
+        self.before = ""
         self.feed(text)
 
     def handle_starttag(self, tag, attrs):
@@ -34,6 +35,7 @@ class Page(html.parser.HTMLParser):
             self.links.append(values["href"])
         if values.get(LOADED.get(tag)) and values.get("rel") not in ("next", "prev", "canonical"):
             self.loaded.append(values[LOADED[tag]])
+        self.before = "" if tag == "p" else "x"  # of the line on which the next text is
         if tag in ("p", "code", "pre"):
             self.inside.append(tag)
 
@@ -44,7 +46,7 @@ class Page(html.parser.HTMLParser):
             self.inside.reverse()
 
     def handle_data(self, data):
-        if self.inside and self.inside[-1] == "p" and UNREAD.search(data):
+        if self.inside and self.inside[-1] == "p" and UNREAD.search(self.before + data):
             self.unread.append(data.strip())
 
 
@@ -72,6 +74,20 @@ def faults(folder):
     for file in sorted(folder.rglob("*.css")):
         for link in re.findall(r"url\(['\"]?(https?:[^)]*)|@import\s+['\"]?(http[^;]*)", file.read_text(encoding="utf-8")):
             yield f"{file.relative_to(folder)}: loads {''.join(link)}"
+
+
+def undescribed(root, site):
+    """Functions and structs of public headers that their pages do not have."""
+    for header in [*(root / "runtime-loader/include/adrt").glob("*.h"), *(root / "include/adc").glob("*.h")]:
+        page = site / "repository" / header.relative_to(root).with_name(header.name + ".html")
+        if not page.is_file():
+            yield f"{header.name}: has no page"
+            continue
+        shown = " ".join(re.findall(r"<h3 [^>]*>(.*?)</h3>", page.read_text(encoding="utf-8")))
+        text = header.read_text(encoding="utf-8")
+        for name in re.findall(r"^(?:ADRT_API|ADC_API)[^;(]*?\b(\w+)\(|^typedef struct (\w+) \{", text, re.MULTILINE):
+            if not re.search(rf"\b{''.join(name)}\b", shown):
+                yield f"{page.name}: does not describe {''.join(name)}"
 
 
 def check_that_faults_are_found(folder):
@@ -102,7 +118,7 @@ def main():
     missing = [page for page in (options.root / "docs").rglob("*.md")
                if not (site / page.relative_to(options.root / "docs")).with_name(
                    "index.html" if page.name == "README.md" else page.stem + ".html").is_file()]
-    wrong = [f"{page}: has no page" for page in missing] + list(faults(site))
+    wrong = [f"{page}: has no page" for page in missing] + list(faults(site)) + list(undescribed(options.root, site))
     count = len(list(site.rglob("*.html")))
     print("\n".join(wrong + [f"{count} pages, {len(wrong)} faults"]))
     return 1 if wrong or count == 0 else 0
