@@ -55,10 +55,21 @@ class Checker {
     for (const String& source : metadata_.sources) {
       if (!Text("source", source)) return false;
     }
-    return Targets() && Layouts() && Summaries() && Kernels();
+    return SourceDigests() && Targets() && Layouts() && Summaries() && Kernels();
   }
 
  private:
+  bool SourceDigests() {
+    const Vector<String>& digests = metadata_.source_digests;
+    bool good = digests.empty() || digests.size() == metadata_.sources.size();
+    for (const String& digest : digests) {
+      good = good && (digest.empty() || digest.size() == 64);
+      for (char digit : digest.view())
+        good = good && ((digit >= '0' && digit <= '9') || (digit >= 'a' && digit <= 'f'));
+    }
+    return good || Broken("the digests of the sources are wrong");
+  }
+
   // What kernels ask about each other, of one kernel, so that each is walked once and not for each task that
   // names it.
   struct Summary {

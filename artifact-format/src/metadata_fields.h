@@ -142,7 +142,9 @@ bool MetadataFields(V& v, M& metadata) {
   return (!v.Since(4) || v.Flag("bounds_recorded", metadata.bounds_recorded)) &&
          v.List("kernels", metadata.kernels, [](V& w, auto& kernel) { return KernelFields(w, kernel); }) &&
          v.List("layouts", metadata.layouts, [](V& w, auto& layout) { return LayoutFields(w, layout); }) &&
-         v.Text("producer", metadata.producer) && v.Texts("sources", metadata.sources) &&
+         v.Text("producer", metadata.producer) &&
+         (!v.Since(17) || v.Texts("source_digests", metadata.source_digests)) &&
+         v.Texts("sources", metadata.sources) &&
          v.List("targets", metadata.targets, [](V& w, auto& target) { return TargetFields(w, target); });
 }
 

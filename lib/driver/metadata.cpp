@@ -13,6 +13,7 @@
 #include "codegen/common/mangle.h"
 #include "driver/compile.h"
 #include "driver/task_uses.h"
+#include "driver/text_digest.h"
 #include "ir/module.h"
 #include "ir/promise.h"
 #include "raise/checks.h"
@@ -472,6 +473,9 @@ artifact::Metadata BuildMetadata(const ir::Module& module, std::span<const Plann
   metadata.bounds_recorded = config.bounds;
   for (const std::unique_ptr<diag::SourceFile>& file : sources.Files()) {
     metadata.sources.push_back(std::string_view(file->name));
+    // What stands in for a file has its lines, and not its text.
+    std::string digest = file->stands_in ? std::string() : TextDigest(file->text);
+    metadata.source_digests.push_back(std::string_view(digest));
   }
   for (const MadeTarget& made : targets) metadata.targets.push_back(TargetMetaOf(made));
   for (const ir::Layout& layout : module.layouts) metadata.layouts.push_back(LayoutMetaOf(module, layout));

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "driver/text_digest.h"
 #include "support/files.h"
 #include "support/read_text.h"
 
@@ -104,15 +105,7 @@ void CacheKey::Add(std::string_view part) {
 }
 
 std::string CacheKey::Text() {
-  uint8_t digest[kDigest];
-  hash_.Finish(digest);
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string text;
-  for (uint8_t byte : digest) {
-    text += kDigits[byte >> 4];
-    text += kDigits[byte & 15];
-  }
-  return text;
+  return HexDigest(&hash_);
 }
 
 FileStatus CheckCache(const Cache& cache) {

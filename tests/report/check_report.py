@@ -246,8 +246,16 @@ class Checks:
         text = self.browser.ask("[...document.querySelectorAll('.source td.text')].map(cell => cell.textContent).join('\\n') + '\\n'")
         assert text == (self.samples / "relax.ir").read_text(encoding="utf-8"), text
         said = self.browser.ask("document.body.innerText")
+        assert "This is the text that the bundle was compiled from." in said, said
         assert "what is computed again there, and why, the page of the source shows" in said and "recomputed" not in said, said
         self.pictures(path)
+
+        (self.work / "edited").mkdir(exist_ok=True)
+        edited = self.work / "edited/relax.ir"
+        edited.write_text("// One line more.\n" + text, encoding="utf-8")
+        self.page("relax.adcb", "--show-source", edited, name="bundle-edited")
+        assert self.browser.ask("document.querySelector('p .refused').innerText") == (
+            "relax.ir is not the text that the bundle was compiled from: what is noted may stand beside other lines.")
 
     def heap(self):
         """{target: bytes} as the bars of the gradient say it."""

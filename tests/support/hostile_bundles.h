@@ -148,7 +148,7 @@ inline Bytes OldCountingTasks(size_t n) {
        {"\"bindings\":[],", "\"far_symbol\":\"\",", "\"cheap_replay\":false,",
         ",\"team\":false,\"team_lanes\":0,\"team_turns\":-1", "\"count_reads\":[],", "\"bounds\":-1,",
         "\"bounds_recorded\":false,", "\"shape_i32_axes\":0,", ",\"trip_kernel\":\"\",\"trip_reads\":[]",
-        ",\"value\":\"\"", "\"reads\":[],", ",\"writes\":[]"}) {
+        ",\"value\":\"\"", "\"reads\":[],", ",\"writes\":[]", "\"source_digests\":[],"}) {
     std::string stripped;
     size_t from = 0;
     for (size_t at = json.find(later); at != std::string::npos; at = json.find(later, from)) {

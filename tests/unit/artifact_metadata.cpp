@@ -454,7 +454,7 @@ TEST_CASE("metadata of an earlier minor version is read without what came later"
         "\"counted\":false,", "\"loose\":false,", "\"param\":-1,", "\"bits\":false,", "\"bounds\":-1,",
         "\"bounds_recorded\":false,", "\"shape_i32_axes\":0,", "\"shape_i32_axes\":3,",
         ",\"trip_kernel\":\"\",\"trip_reads\":[]", ",\"team\":false,\"team_lanes\":0,\"team_turns\":-1",
-        ",\"value\":\"\"", "\"reads\":[],", ",\"writes\":[]"}) {
+        ",\"value\":\"\"", "\"reads\":[],", ",\"writes\":[]", "\"source_digests\":[],"}) {
     for (size_t at = first.find(later); at != std::string::npos; at = first.find(later))
       first.erase(at, later.size());
   }
@@ -531,6 +531,24 @@ TEST_CASE("a task says what it reads and writes", "[metadata]") {
   CHECK(refused.message().find("parameters that are read or written is wrong") != std::string_view::npos);
 }
 
+TEST_CASE("sources have digests of their texts", "[metadata]") {
+  Metadata written = Sample();
+  String digest(std::string(64, 'a'));
+  written.source_digests = {digest, String()};
+  Metadata read;
+  Error error;
+  std::string json = Json(written);
+  REQUIRE(ReadMetadata(json, kFormatMinor, Limits{}, nullptr, &read, &error));
+  CHECK(read.source_digests == written.source_digests);
+  std::string quoted = "\"" + std::string(64, 'a') + "\"";
+  // One too few, one too many, a short one, and one of other characters.
+  for (const std::string& list : {quoted, quoted + ",\"\",\"\"", std::string("\"aa\",\"\""),
+                                  "\"" + std::string(63, 'a') + "G\",\"\""}) {
+    Error refused = ReadError(Replace(json, quoted + ",\"\"", list));
+    CHECK(refused.message().find("digests of the sources are wrong") != std::string_view::npos);
+  }
+}
+
 TEST_CASE("what a stranger writes cannot speak to a terminal or a compiler", "[metadata]") {
   std::string json = Json(Sample());
   for (const char* producer :
@@ -558,13 +576,14 @@ TEST_CASE("a key that is gone is passed over in the versions that had it, and re
     then.insert(at, gone);
   }
   REQUIRE(then != json);
-  // What came in 1.7, 1.9, 1.10, 1.11, 1.13, 1.15 and 1.16.
+  // What came in 1.7, 1.9, 1.10, 1.11, 1.13, 1.15, 1.16 and 1.17.
   for (auto [later, next] : {std::pair<std::string_view, std::string_view>{"\"param\":-1,", "\"place\""},
                              {"\"cheap_replay\":false,", "\"count_reads\""},
                              {",\"team\":false,\"team_lanes\":0,\"team_turns\":-1", "}"},
                              {",\"value\":\"\"", "}"},
                              {"\"reads\":[],", "\"reference\""},
-                             {",\"writes\":[]", "}"}}) {
+                             {",\"writes\":[]", "}"},
+                             {"\"source_digests\":[],", "\"sources\""}}) {
     std::string whole = std::string(later) + std::string(next);
     for (size_t at = then.find(whole); at != std::string::npos; at = then.find(whole))
       then.erase(at, later.size());

@@ -94,7 +94,7 @@ void AddKernel(const artifact::Metadata& metadata, const KernelMeta& kernel, Fac
 /// Takes places, names of sources and values, and the producer out: what is left decides about launches.
 void EraseGroups(nlohmann::json& value) {
   if (value.is_object()) {
-    for (const char* key : {"place", "value", "sources", "producer"}) value.erase(key);
+    for (const char* key : {"place", "value", "sources", "source_digests", "producer"}) value.erase(key);
     // Whether a group of stacks has a gate is more than its place.
     if (auto gate = value.find("gate"); gate != value.end()) *gate = gate->is_string() && *gate != "";
   }
@@ -113,6 +113,10 @@ int FactsOf(const BundleFile& file, Facts* facts) {
   (*facts)["producer"] = {FactGroup::Producer, Printable(metadata.producer.view())};
   for (size_t number = 0; number < metadata.sources.size(); ++number)
     (*facts)["source " + Number(number)] = {FactGroup::Places, Printable(metadata.sources[number].view())};
+  for (size_t number = 0; number < metadata.source_digests.size(); ++number) {
+    (*facts)["source " + Number(number) + ", text"] = {FactGroup::Places,
+                                                       "SHA-256 " + Text(metadata.source_digests[number])};
+  }
   for (const artifact::TargetMeta& target : metadata.targets) {
     std::string features;
     for (const artifact::String& feature : target.features) features += " " + Text(feature);

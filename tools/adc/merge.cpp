@@ -181,11 +181,7 @@ class Merger {
       return Conflict(path, "differ in --bounds-record", "compile both with it, or both without");
     if (int code = CompareKernels(path, other, kernels); code != kExitOk) return code;
     if (int code = TakeLayouts(path, other); code != kExitOk) return code;
-    for (const artifact::String& source : other.sources) {
-      bool known = std::any_of(whole_.sources.begin(), whole_.sources.end(),
-                               [&](const artifact::String& here) { return here == source; });
-      if (!known) whole_.sources.push_back(source);
-    }
+    TakeSources(other);
     auto shift = static_cast<uint32_t>(whole_.targets.size());
     TakeTargets(other);
     for (size_t kernel = 0; kernel < other.kernels.size(); ++kernel) {
@@ -200,6 +196,25 @@ class Merger {
     }
     TakeBounds(other);
     return kExitOk;
+  }
+
+  /// A name has two rows where the texts differ.
+  void TakeSources(const Metadata& other) {
+    auto digest_of = [](const Metadata& metadata, size_t source) {
+      return metadata.source_digests.empty() ? artifact::String() : metadata.source_digests[source];
+    };
+    artifact::Vector<artifact::String> digests;
+    for (size_t here = 0; here < whole_.sources.size(); ++here) digests.push_back(digest_of(whole_, here));
+    for (size_t there = 0; there < other.sources.size(); ++there) {
+      artifact::String digest = digest_of(other, there);
+      bool known = false;
+      for (size_t here = 0; here < digests.size(); ++here)
+        known = known || (whole_.sources[here] == other.sources[there] && digests[here] == digest);
+      if (known) continue;
+      whole_.sources.push_back(other.sources[there]);
+      digests.push_back(digest);
+    }
+    whole_.source_digests = std::move(digests);
   }
 
   int CompareKernels(const std::string& path, const Metadata& other, const Kernels& kernels) {

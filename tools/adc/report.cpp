@@ -10,6 +10,7 @@
 #include "driver/compile.h"
 #include "driver/targets.h"
 #include "launch_sizes.h"
+#include "print.h"
 #include "report_data.h"
 #include "report_page.h"
 #include "report_stacks.h"
@@ -57,7 +58,11 @@ int ReportOf(const std::string& file, const std::string& shown, const SizeReques
                     ""};
   if (!is_source && !shown.empty()) {
     std::string failure;
-    std::optional<std::string> name = SourceNamed(Json::parse(MetadataText(bundle.get())), shown, &failure);
+    Json metadata = Json::parse(MetadataText(bundle.get()));
+    std::optional<std::string> name = SourceNamed(metadata, shown, &failure);
+    if (name && IsTextOf(metadata, *name, text) == false)
+      PrintAside("adc: warning: '%s' is not the text that the bundle was compiled from\n",
+                 Printable(shown).c_str());
     if (!name) {
       PrintError(failure, "--show-source names the file that it was compiled from");
       return kExitUsage;

@@ -204,7 +204,12 @@ Json ReportData(const ReportInput& input) {
   adrt_bundle_info(input.bundle, &report, nullptr);
   Json metadata = Json::parse(MetadataText(input.bundle));
   const PageNames names(FilesOf(metadata, input.product));
-  Json stack_notes = input.source.empty() ? Json::array() : StackNotes(metadata, input.source);
+  Json stack_notes = Json::array();
+  std::optional<bool> is_text;
+  if (!input.source.empty()) {
+    stack_notes = StackNotes(metadata, input.source);
+    is_text = IsTextOf(metadata, input.source, *input.text);
+  }
   Json sizes = Json::array(), formulas = Json::object(), arguments = Json::object(), passes = Json::array();
   for (const LaunchSizes& launch : input.sizes.launches()) {
     sizes.push_back(LaunchSizesJson(launch));
@@ -233,8 +238,9 @@ Json ReportData(const ReportInput& input) {
   data["notes"] = Json::array();
   if (!input.source.empty()) {
     MakeShowable(stack_notes, names);
-    data["sources"].push_back(
-        {{"name", Printable(names.File(input.source))}, {"text", PrintableLines(*input.text)}});
+    data["sources"].push_back({{"name", Printable(names.File(input.source))},
+                               {"text", PrintableLines(*input.text)},
+                               {"is_text", is_text ? Json(*is_text) : Json()}});
     data["notes"] = std::move(stack_notes);
   }
   if (input.product == nullptr) return data;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "artifact/metadata.h"
+#include "driver/text_digest.h"
 
 namespace adc::tool {
 
@@ -84,6 +85,18 @@ std::optional<std::string> SourceNamed(const Json& metadata, const std::string& 
                  : "the bundle was compiled from several files of the name '" + FileName(path) + "'";
   *failure += all.empty() ? ": it names none" : ": it names " + all;
   return std::nullopt;
+}
+
+std::optional<bool> IsTextOf(const Json& metadata, const std::string& source, const std::string& text) {
+  auto digests = metadata.find("source_digests");
+  if (digests == metadata.end()) return std::nullopt;
+  bool all_known = true;
+  for (size_t at = 0; at < digests->size(); ++at) {  // merged bundles may have several texts of one name
+    if (metadata["sources"][at] != source) continue;
+    if ((*digests)[at] == driver::TextDigest(text)) return true;
+    all_known = all_known && (*digests)[at] != "";
+  }
+  return all_known && !digests->empty() ? std::optional(false) : std::nullopt;
 }
 
 Json StackNotes(const Json& metadata, const std::string& source) {

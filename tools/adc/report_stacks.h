@@ -12,6 +12,10 @@ namespace adc::tool {
 /// name. None where there is no such source, with the reason in `failure`.
 std::optional<std::string> SourceNamed(const Json& metadata, const std::string& path, std::string* failure);
 
+/// Whether `text` is what the bundle was compiled from under the name `source`; none where it does not say
+/// (before 1.17, and of a file for which text of another language stands).
+std::optional<bool> IsTextOf(const Json& metadata, const std::string& source, const std::string& text);
+
 /// The values that stacks hold and that `source` defines, once for each kernel, in the form of ProvisionJson.
 /// Why they are stored a bundle does not say.
 Json StackNotes(const Json& metadata, const std::string& source);

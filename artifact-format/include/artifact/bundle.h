@@ -14,7 +14,7 @@
 namespace adc::artifact {
 
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 16;
+inline constexpr uint16_t kFormatMinor = 17;
 inline constexpr uint64_t kHeaderSize = 128;
 inline constexpr uint64_t kEntrySize = 64;
 inline constexpr uint64_t kSectionAlignment = 64;

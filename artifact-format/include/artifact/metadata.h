@@ -254,6 +254,8 @@ struct Metadata {
   String producer;               ///< "adc 0.1.0"
   bool bounds_recorded = false;  ///< without a bounds kernel loops are fixed; else that is not known
   Vector<String> sources;        ///< source files as the places name them
+  /// SHA-256 of each one's text, as 64 hexadecimal digits; empty where it is not known. No list: of none.
+  Vector<String> source_digests;
   Vector<TargetMeta> targets;
   Vector<LayoutMeta> layouts;
   Vector<KernelMeta> kernels;

@@ -185,7 +185,13 @@ function summaryText(notes, is_source) {
 function bundleText(data) {
   const whole = ["what is computed again there, and why, the page of the source shows: ", element("code", {}, "adc report kernel.ir")];
   if (data.sources.length > 0) {
-    return ["Of a bundle: the values that stand on stacks, beside the lines that they had when it was compiled, if the text is still that one; ", whole];
+    const { name, is_text } = data.sources[0];
+    const about = {
+      true: "This is the text that the bundle was compiled from. ",
+      false: element("strong", { class: "refused" }, `${name} is not the text that the bundle was compiled from: what is noted may stand beside other lines. `),
+      null: "The bundle does not say whether this is the text that it was compiled from. ",
+    };
+    return [about[is_text], "Of a bundle: the values that stand on stacks, beside the lines that they had when it was compiled; ", whole];
   }
   return ["A bundle holds no source. ", element("code", {}, `adc report ${data.title} --show-source kernel.ir`), " shows its text, with what is stored beside each line; ", whole];
 }
