@@ -77,6 +77,8 @@ class Diagnostics {
 std::string PrintDiagnostics(const Diagnostics& diagnostics, const SourceManager& sources, bool color,
                              std::string_view page = {});
 std::string PrintDiagnosticsJson(const Diagnostics& diagnostics, const SourceManager& sources);
+/// Several logs in SARIF, at least one, as one with one run: services that take logs refuse more.
+std::string JoinSarif(const std::vector<std::string>& logs);
 /// One log in SARIF 2.1.0, of the compiler of this version, also where there is nothing to report.
 std::string PrintDiagnosticsSarif(const Diagnostics& diagnostics, const SourceManager& sources,
                                   std::string_view version);

@@ -22,6 +22,10 @@ const char* LevelFor(Severity severity) {
   return severity == Severity::Remark ? "note" : SeverityWord(severity);
 }
 
+std::string TextOf(const Json& log) {
+  return log.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+}
+
 class SarifPrinter {
  public:
   SarifPrinter(const SourceManager& sources, std::string_view version)
@@ -36,7 +40,7 @@ class SarifPrinter {
     Json log = {{"$schema", "https://json.schemastore.org/sarif-2.1.0.json"},
                 {"version", "2.1.0"},
                 {"runs", Json::array({std::move(run)})}};
-    return log.dump(2, ' ', true, Json::error_handler_t::replace) + "\n";
+    return TextOf(log);
   }
 
  private:
@@ -113,6 +117,25 @@ class SarifPrinter {
 std::string PrintDiagnosticsSarif(const Diagnostics& diagnostics, const SourceManager& sources,
                                   std::string_view version) {
   return SarifPrinter(sources, version).Print(diagnostics);
+}
+
+std::string JoinSarif(const std::vector<std::string>& logs) {
+  if (logs.size() == 1) return logs.front();
+  Json whole = Json::parse(logs.front());
+  Json& run = whole["runs"][0];
+  Json& rules = run["tool"]["driver"]["rules"];
+  for (size_t at = 1; at < logs.size(); ++at) {
+    Json other = Json::parse(logs[at])["runs"][0];
+    for (Json& result : other["results"]) {
+      auto known = std::find_if(rules.begin(), rules.end(),
+                                [&](const Json& rule) { return rule["id"] == result["ruleId"]; });
+      Json& rule = other["tool"]["driver"]["rules"][result["ruleIndex"].get<size_t>()];
+      result["ruleIndex"] = known - rules.begin();
+      if (known == rules.end()) rules.push_back(rule);
+      run["results"].push_back(std::move(result));
+    }
+  }
+  return TextOf(whole);
 }
 
 }  // namespace adc::diag

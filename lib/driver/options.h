@@ -136,6 +136,7 @@ struct CompileOptions {
   std::vector<std::string> silenced;  ///< ids of warnings not to show
   uint32_t error_limit = 20;          ///< 0: none
   MessageForm message_form = MessageForm::Text;
+  std::vector<std::string>* logs = nullptr;  ///< takes logs in SARIF in place of standard error
   WatchOptions watch;
 };
 

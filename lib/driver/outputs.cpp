@@ -12,6 +12,7 @@
 #include "driver/report.h"
 #include "support/files.h"
 #include "support/output_places.h"
+#include "support/terminal.h"
 
 namespace adc::driver {
 
@@ -145,7 +146,9 @@ std::string DefaultOutput(const std::string& input, Emit emit) {
   return (stem.empty() || stem == "-" ? "out" : stem) + extension;
 }
 
-ExitCode CompileToFiles(const CompileOptions& options) {
+namespace {
+
+ExitCode CompileEach(const CompileOptions& options) {
   if (std::optional<diag::Diagnostic> wrong = CheckBeside(options)) {
     ReportOne(*wrong, options);
     return kExitUsage;
@@ -185,6 +188,18 @@ ExitCode CompileToFiles(const CompileOptions& options) {
     if (worst == kExitOk) worst = code;
   }
   return worst;
+}
+
+}  // namespace
+
+ExitCode CompileToFiles(const CompileOptions& options) {
+  if (options.message_form != MessageForm::Sarif) return CompileEach(options);
+  CompileOptions gathered = options;
+  std::vector<std::string> logs;
+  gathered.logs = &logs;
+  ExitCode code = CompileEach(gathered);
+  if (!logs.empty()) PrintToStandardError(diag::JoinSarif(logs));
+  return code;
 }
 
 }  // namespace adc::driver

@@ -2,10 +2,13 @@
 
 #include <dlfcn.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 #include "diag/errors/cpp.h"
 #include "driver/bounded_read.h"
+#include "driver/file_errors.h"
 #include "frontend/cpp/plugin.h"
 #include "ir/module.h"
 #include "parse/no_text.h"
@@ -38,12 +41,15 @@ frontend::CppEntry Load(std::string* reason) {
 std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& inputs, const CompileOptions& options,
                                     diag::SourceManager& sources, diag::Diagnostics& diagnostics,
                                     std::vector<std::string>* dependencies, PassRunner* times) {
-  // Clang reads the files itself, and says a lot about those that are no text. What cannot be read it says
-  // too.
+  // Clang reads the files itself, and says a lot about those that are not there or are no text.
   for (const std::string& input : inputs) {
     ReadText begin = ReadTextFile(input, options.limits.text_mebibytes << 20, /*regular_only=*/true);
+    if (begin.end == ReadEnd::Failed &&
+        begin.error != EINVAL)  // what is no regular file Clang's part refuses
+      diagnostics.Add(CannotRead({"cannot read '" + input + "': " + std::strerror(begin.error), ""}));
     if (begin.end == ReadEnd::Whole && !parse::IsText(input, begin.text, {}, diagnostics)) return nullptr;
   }
+  if (diagnostics.HasErrors()) return nullptr;
   std::string reason;
   frontend::CppEntry entry = Load(&reason);
   if (entry == nullptr) {

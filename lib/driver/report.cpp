@@ -57,9 +57,24 @@ std::string DiagnosticsText(const diag::Diagnostics& diagnostics, const diag::So
 bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
                        const CompileOptions& options) {
   diag::Diagnostics shown = ShownDiagnostics(diagnostics, options);
-  if (!shown.All().empty() || options.message_form == MessageForm::Sarif)
-    PrintToStandardError(DiagnosticsText(shown, sources, options));
+  if (!shown.All().empty() || options.message_form == MessageForm::Sarif) {
+    std::string text = DiagnosticsText(shown, sources, options);
+    if (options.logs != nullptr) {
+      options.logs->push_back(std::move(text));
+    } else {
+      PrintToStandardError(text);
+    }
+  }
   return shown.HasErrors();
+}
+
+void ReportMistake(MessageForm form, std::string_view text, std::string_view help) {
+  CompileOptions options;
+  options.message_form = form;
+  diag::Diagnostics diagnostics;
+  diag::Diagnostic& mistake = diagnostics.Error(diag::E0712, {}, std::string(text));
+  if (!help.empty()) mistake.AddHelp(std::string(help));
+  PrintToStandardError(DiagnosticsText(diagnostics, {}, options));
 }
 
 void AddOnce(const diag::Diagnostic& found, diag::Diagnostics& diagnostics) {

@@ -2,6 +2,7 @@
 // How a compilation speaks to the person or the program that called it.
 
 #include <string>
+#include <string_view>
 
 #include "diag/diagnostics.h"
 #include "driver/options.h"
@@ -22,6 +23,9 @@ std::string DiagnosticsText(const diag::Diagnostics& diagnostics, const diag::So
 /// nothing is left. True where one of them is an error.
 bool ReportDiagnostics(const diag::Diagnostics& diagnostics, const diag::SourceManager& sources,
                        const CompileOptions& options);
+
+/// Prints what is wrong with a command line, as E0712 in `form`.
+void ReportMistake(MessageForm form, std::string_view text, std::string_view help);
 
 /// Adds `found` to `diagnostics`, unless another target or kernel has given the same.
 void AddOnce(const diag::Diagnostic& found, diag::Diagnostics& diagnostics);

@@ -19,7 +19,20 @@
 
 namespace adc::tool {
 
+namespace {
+thread_local ErrorSink* innermost_sink = nullptr;
+}  // namespace
+
+ErrorSink::ErrorSink(Take take) : take_(std::move(take)), outer_(innermost_sink) {
+  innermost_sink = this;
+}
+
+ErrorSink::~ErrorSink() {
+  innermost_sink = outer_;
+}
+
 void PrintError(std::string_view text, std::string_view help) {
+  if (innermost_sink != nullptr) return innermost_sink->take_(text, help);
   bool color = ColorOnStandardError();
   std::string message = color ? "adc: \x1b[1;31merror:\x1b[0m " : "adc: error: ";
   message += PrintableLines(text);

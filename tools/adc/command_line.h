@@ -20,6 +20,22 @@ namespace adc::tool {
 
 /// Prints "adc: error: TEXT", in colour on a terminal, with an optional "help:" line.
 void PrintError(std::string_view text, std::string_view help = {});
+
+/// While it lives, `take` has what PrintError would print: text and help. The innermost one counts.
+class ErrorSink {
+ public:
+  using Take = std::function<void(std::string_view text, std::string_view help)>;
+  explicit ErrorSink(Take take);
+  ~ErrorSink();
+  ErrorSink(const ErrorSink&) = delete;
+  ErrorSink& operator=(const ErrorSink&) = delete;
+
+ private:
+  friend void PrintError(std::string_view text, std::string_view help);
+  Take take_;
+  ErrorSink* outer_;
+};
+
 /// At the end of the program: writes out what standard output still holds. `code`, or kExitFailed after an
 /// error was printed where standard output took less than everything.
 int EndOutput(int code);

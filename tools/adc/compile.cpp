@@ -15,15 +15,42 @@
 #include "driver/outputs.h"
 #include "driver/pipeline.h"
 #include "driver/read_shader.h"
+#include "driver/report.h"
 #include "driver/targets.h"
 #include "ir/module.h"
 #include "linkable.h"
 #include "print.h"
 #include "target/target.h"
+#include "words.h"
 
 namespace adc::tool {
 
 namespace {
+
+using driver::MessageForm;
+
+const std::vector<std::pair<std::string, MessageForm>>& MessageForms() {
+  static const std::vector<std::pair<std::string, MessageForm>> forms = {
+      {"text", MessageForm::Text}, {"json", MessageForm::Json}, {"sarif", MessageForm::Sarif}};
+  return forms;
+}
+
+/// The form of messages that a command line asks for, which may be wrong elsewhere.
+MessageForm AskedForm(std::vector<std::string> words) {
+  ErrorSink none([](std::string_view, std::string_view) {});  // Parse tells what a response file lacks
+  ExpandResponseFiles(&words);
+  constexpr std::string_view kName = "--error-format";
+  MessageForm asked = MessageForm::Text;
+  for (size_t at = 0; at < words.size() && words[at] != "--"; ++at) {
+    if (!words[at].starts_with(kName)) continue;
+    std::string value = words[at].substr(kName.size());
+    if (value.empty() && at + 1 < words.size()) value = "=" + words[++at];
+    for (const auto& [word, form] : MessageForms()) {
+      if (value == "=" + word) asked = form;
+    }
+  }
+  return asked;
+}
 
 /// An option whose words stand for values.
 template <class Choice>
@@ -280,12 +307,9 @@ void AddReporting(CommandLine& line, driver::CompileOptions& options) {
               });
   line.Number("--error-limit", "N", "stop after N errors; 0: no limit; default 20", &options.error_limit,
               UINT32_MAX);
-  using driver::MessageForm;
-  AddChoice<MessageForm>(
-      line, "--error-format", "FORM",
-      "text (default); json, one object per line; sarif, one log in SARIF 2.1.0",
-      {{"text", MessageForm::Text}, {"json", MessageForm::Json}, {"sarif", MessageForm::Sarif}},
-      &options.message_form);
+  AddChoice<MessageForm>(line, "--error-format", "FORM",
+                         "text (default); json, one object per line; sarif, one log in SARIF 2.1.0",
+                         MessageForms(), &options.message_form);
   line.Value("--file-prefix-map", "OLD=NEW", "name files that begin with OLD as if they began with NEW",
              [&options](std::string_view word) -> std::string {
                size_t equals = word.find('=');
@@ -344,6 +368,9 @@ void AddWatching(CommandLine& line, driver::CompileOptions& options) {
 int Compile(const std::vector<std::string>& words, Session& session) {
   driver::CompileOptions options;
   bool version = false, completion = false;
+  std::optional<ErrorSink> mistakes;
+  if (MessageForm form = AskedForm(words); form != MessageForm::Text)
+    mistakes.emplace([form](auto text, auto help) { driver::ReportMistake(form, text, help); });
   CommandLine line("adc [options] kernel.ir...",
                    "Compiles differentiable parallel kernels, and their gradients, ahead of time.");
   AddWhatToMake(line, options);
