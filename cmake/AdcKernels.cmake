@@ -2,7 +2,7 @@
 #
 #   adc_add_kernels(
 #     TARGET target            the program or library that runs the kernels
-#     SOURCES file...          .ir files or C++ files, compiled together; or one shader
+#     SOURCES file...          .ir files or C++ files, compiled together; or shaders
 #     [NAME name]              of what is made; default: the name of the only source, else that of the target
 #     [TARGETS target...]      cpu, cpu:x86-64-v3, vulkan, cuda:sm_80 and so on; default: adc's
 #     [DERIVE list]            grad, jvp, none; default: grad

@@ -242,8 +242,14 @@ bool Compilation::ReadFiles(const parse::ParseConfig& config) {
         .AddHelp(IsAnyCpp()
                      ? "adc::diff marks a parameter of C++, and adc compiles every ADC_KERNEL"
                      : "'diff' behind the type of a parameter marks it, and adc compiles every kernel");
-  } else if (shader && inputs_.size() != 1) {
+  } else if (shader && !std::all_of(inputs_.begin(), inputs_.end(), is_shader)) {
     diagnostics_.Error(diag::E0862, {}, "a shader and other inputs are compiled together")
+        .AddHelp("run adc for each of them");
+  } else if (shader && inputs_.size() != 1 && !(options_.entry.empty() && options_.spec.empty())) {
+    diagnostics_
+        .Error(diag::E0862, {},
+               std::string(options_.entry.empty() ? "--spec" : "--entry") +
+                   " is about one shader, and several are compiled together")
         .AddHelp("run adc for each of them");
   } else if (IsAnyCpp() && !std::all_of(inputs_.begin(), inputs_.end(), IsCpp)) {
     diagnostics_.Error(diag::E0804, {}, "C++ and other inputs are compiled together")
@@ -251,7 +257,7 @@ bool Compilation::ReadFiles(const parse::ParseConfig& config) {
   } else if (IsAnyCpp()) {
     module_ = ReadCpp(inputs_, options_, sources_, diagnostics_, &product_->dependencies, &passes_);
   } else if (shader) {
-    module_ = ReadShader(inputs_[0], options_, sources_, diagnostics_, &product_->dependencies);
+    module_ = ReadShaders(inputs_, options_, sources_, diagnostics_, &product_->dependencies);
   } else if (inputs_.size() == 1 && inputs_[0] == "-") {
     FileResult<std::string> text = ReadWholeText("-", config.text_limit);
     if (!text) return Fail(CannotRead(text.Failure()));

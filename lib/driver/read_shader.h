@@ -18,6 +18,11 @@ std::unique_ptr<ir::Module> ReadShader(const std::string& path, const CompileOpt
                                        std::vector<std::string>* dependencies,
                                        const std::string* open = nullptr);
 
+/// Several shaders as one module. What --diff names has to be in one of them.
+std::unique_ptr<ir::Module> ReadShaders(const std::vector<std::string>& paths, const CompileOptions& options,
+                                        diag::SourceManager& sources, diag::Diagnostics& diagnostics,
+                                        std::vector<std::string>* dependencies);
+
 /// What is wrong with the words of --sampler; empty: nothing.
 std::string CheckSampler(std::string_view words);
 

@@ -23,13 +23,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   diag::Diagnostics diagnostics;
   frontend::spirv::ReadConfig config;
   config.operation_limit = 20'000;
-  std::unique_ptr<ir::Module> module =
-      frontend::spirv::ReadSpirv("fuzz.spv", words, config, sources, diagnostics);
-  if (module == nullptr && !diagnostics.HasErrors()) {
+  ir::Module module;
+  bool read = frontend::spirv::ReadSpirv("fuzz.spv", words, config, sources, diagnostics, &module);
+  if (!read && !diagnostics.HasErrors()) {
     std::fprintf(stderr, "fuzz_spirv: refused without a reason\n");
     std::abort();
   }
-  if (module != nullptr) verify::Verify(*module, diagnostics);
+  if (read) verify::Verify(module, diagnostics);
   return 0;
 }
 

@@ -201,13 +201,12 @@ class Reader {
   Reader(const Binary& binary, const ReadConfig& config, diag::Diagnostics& diagnostics)
       : binary_(binary), config_(config), diagnostics_(diagnostics), types_(binary, spec_values_) {}
 
-  std::unique_ptr<ir::Module> Read() {
-    auto module = std::make_unique<ir::Module>();
+  bool Read(ir::Module& module) {
     try {
       TakeSpecConstants();
     } catch (const Refused& refused) {
       diagnostics_.Add(refused.reason);
-      return nullptr;
+      return false;
     }
     mark_used_.assign(config_.marked.size(), false);
     std::vector<std::string> candidates, entries;
@@ -218,7 +217,7 @@ class Reader {
       if (!config_.entry.empty() && entry.name != config_.entry) continue;
       any = true;
       try {
-        Lower(*module, entry, candidates);
+        Lower(module, entry, candidates);
       } catch (const Refused& refused) {
         diagnostics_.Add(refused.reason);
         good = false;
@@ -226,10 +225,10 @@ class Reader {
     }
     if (!any) {
       TellNoEntry(entries);
-      return nullptr;
+      return false;
     }
-    if (good) good = CheckMarks(candidates);
-    return good ? std::move(module) : nullptr;
+    if (config_.has_marked != nullptr) *config_.has_marked = mark_used_;
+    return good && CheckMarks(candidates);
   }
 
  private:
@@ -404,8 +403,8 @@ class Reader {
   bool CheckMarks(const std::vector<std::string>& candidates) {
     bool good = true;
     for (size_t n = 0; n < config_.marked.size(); ++n) {
-      if (mark_used_[n]) continue;
       const MarkedName& mark = config_.marked[n];
+      if (mark_used_[n] || (config_.has_marked != nullptr && !mark.span.Valid())) continue;
       std::vector<std::string_view> views(candidates.begin(), candidates.end());
       std::string_view near = NearestName(mark.name, views);
       std::string list;
@@ -449,9 +448,8 @@ std::vector<uint32_t> WordsOf(std::string_view bytes) {
   return words;
 }
 
-std::unique_ptr<ir::Module> ReadSpirv(const std::string& name, const std::vector<uint32_t>& given,
-                                      const ReadConfig& config, diag::SourceManager& sources,
-                                      diag::Diagnostics& diagnostics) {
+bool ReadSpirv(const std::string& name, const std::vector<uint32_t>& given, const ReadConfig& config,
+               diag::SourceManager& sources, diag::Diagnostics& diagnostics, ir::Module* module) {
   if (std::optional<NamedLine> deep = FindDeeper(given, kMostMerges)) {
     diag::SourceSpan span;
     for (const auto& file : sources.Files())
@@ -460,7 +458,7 @@ std::unique_ptr<ir::Module> ReadSpirv(const std::string& name, const std::vector
         .Error(diag::E0857, span,
                "branches and loops nest deeper than " + std::to_string(kMostMerges) + " levels")
         .AddHelp("move inner parts into loops of their own");
-    return nullptr;
+    return false;
   }
   Words known;
   std::string problem = given.empty() ? "it does not begin with SPIR-V's number" : Problem(given, config);
@@ -483,11 +481,11 @@ std::unique_ptr<ir::Module> ReadSpirv(const std::string& name, const std::vector
              " does not know that: if the module is newer, ask its compiler for SPIR-V 1.6 or less";
     }
     diagnostics.Error(diag::E0851, {}, "'" + name + "' is not valid SPIR-V: " + problem).AddHelp(help);
-    return nullptr;
+    return false;
   }
   Binary binary(words);
   Places(name, words, binary, sources).Set();
-  return Reader(binary, config, diagnostics).Read();
+  return Reader(binary, config, diagnostics).Read(*module);
 }
 
 }  // namespace adc::frontend::spirv
