@@ -120,7 +120,8 @@ constexpr const char* kIncludes =
     "#include <assert.h>\n#include <stddef.h>\n#include <stdint.h>\n"
     "#ifdef __has_include\n#if __has_include(<adrt/adrt_call.h>)\n#include "
     "<adrt/adrt_call.h>\n#endif\n#endif\n"
-    "#if defined(__cplusplus) && __cplusplus >= 202002L\n#include <span>\n#endif\n";
+    "#if defined(__cplusplus) && __cplusplus >= 202002L\n#include <span>\n#if __has_include(<mdspan>)\n"
+    "#include <mdspan>\n#endif\n#endif\n";
 
 }  // namespace
 

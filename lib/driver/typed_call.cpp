@@ -10,7 +10,8 @@
 //   int64_t x_shape[1];
 // An adjoint or a tangent has the shape of its primal: the loader refuses another one, and the struct cannot
 // say one. For C++20 a span holds memory and size of a buffer with axes; where there is one axis it says the
-// extent too. The loader compares its size with the extents (adrt_arg.size).
+// extent too. The loader compares its size with the extents (adrt_arg.size). Where the library has mdspan, a
+// function takes span and extents of several axes from one.
 
 namespace adc::driver {
 
@@ -94,6 +95,27 @@ std::string Members(const Call& call, bool spans) {
   return text;
 }
 
+/// Functions of the struct with spans: "set_x".
+std::string Setters(const Call& call) {
+  std::string text;
+  for (uint32_t n = 0; n < call.kernel.params.size(); ++n) {
+    const ParamMeta& param = call.kernel.params[n];
+    const CallMember& member = call.members[n];
+    if (member.setter.empty()) continue;
+    std::string extents = "std::extents<size_t", shape;
+    for (uint32_t axis = 0; axis < param.rank; ++axis) {
+      extents += ", std::dynamic_extent";
+      shape += "    " + member.shape + "[" + Number(axis) + "] = static_cast<int64_t>(view.extent(" +
+               Number(axis) + "));\n";
+    }
+    for (uint32_t count : {param.rows, param.columns}) extents += count > 1 ? ", " + Number(count) : "";
+    text += "  void " + member.setter + "(std::mdspan<" + Pointer(call, param, "") + ", " + extents +
+            ">> view) {\n    " + member.name + " = {view.data_handle(), view.size()};\n" +
+            (IsCompanion(call.kernel, param) ? "" : shape) + "  }\n";
+  }
+  return text.empty() ? "" : "#ifdef __cpp_lib_mdspan\n" + text + "#endif\n";
+}
+
 std::string Type(const ParamMeta& param) {
   std::string type(artifact::ScalarTypeName(param.type));
   std::ranges::transform(type, type.begin(), [](char letter) {
@@ -162,7 +184,7 @@ std::string PlainText(const Call& call) {
 std::string SpanText(const Call& call, const std::string& space) {
   std::string text =
       "#if defined(__cplusplus) && __cplusplus >= 202002L\nnamespace adc::calls::" + space + " {\n";
-  text += "struct args {\n" + Members(call, true) + "};\n" + PlainText(call);
+  text += "struct args {\n" + Members(call, true) + Setters(call) + "};\n" + PlainText(call);
   text += "/* The table of one call, which points into it. */\nstruct call {\n  " + call.word +
           "_args values;\n  adrt_arg table[" + Count(call) + "];\n  explicit call(const args& from)" +
           " : values(plain(from)) {\n    " + call.word + "_bind(&values, table);\n";
@@ -200,6 +222,11 @@ std::vector<CallMember> CallMembers(const KernelMeta& kernel) {
   }
   for (uint32_t n = 0; n < members.size(); ++n) {
     if (IsCompanion(kernel, kernel.params[n])) members[n].shape = members[kernel.params[n].primal].shape;
+  }
+  for (uint32_t n = 0; n < members.size(); ++n) {
+    bool has_axes = kernel.params[n].kind == ParamKind::kBuffer && kernel.params[n].rank > 1;
+    if (has_axes && !members[n].name.empty())
+      members[n].setter = scope.Unique(HeaderMember("set_" + HeaderIdentifier(kernel.params[n].name.view())));
   }
   return members;
 }

@@ -14,6 +14,7 @@ struct CallMember {
   std::string name;
   std::string shape;    ///< of a buffer with axes; of a companion that of its primal, whose shape it has
   std::string version;  ///< of the content that sizes are read from
+  std::string setter;   ///< takes memory and extents of a buffer with several axes from an mdspan
 };
 
 /// One for each of kernel.params. What the launch makes has no member.

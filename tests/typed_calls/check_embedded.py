@@ -8,6 +8,21 @@ import subprocess
 STRICT = ["-Wall", "-Wextra", "-Werror", "-pedantic", "-Wconversion", "-Wcast-qual"]
 
 
+def run_views(options, run):
+    """Runs views.cpp by each compiler that has std::mdspan, in its own library or in LLVM's. Their number."""
+    found = 0
+    for compiler, library in ((compiler, library) for compiler in options.compilers if "++" in compiler for library in ([], ["-stdlib=libc++"])):
+        words = [compiler, "-std=c++23", *library]
+        asked = subprocess.run([*words, "-x", "c++", "-E", "-"], input="#include <mdspan>\n", text=True, capture_output=True, check=False)
+        if asked.returncode == 0:
+            found += 1
+            program = options.work / "views"
+            run(*words, *STRICT, "-I", options.root / "runtime-loader/include", "-I", options.headers, options.root / "tests/typed_calls/views.cpp",
+                "-o", program)
+            run(program)
+    return found
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--adc", required=True)
@@ -33,7 +48,7 @@ def main():
         run(compiler, *language, *STRICT, "-c", source, "-o", work / "embedded.o")
         run(options.cc, work / "main.o", work / "embedded.o", "-o", work / "program", *options.libraries, "-lzstd", "-lpthread", "-lm")
         run(work / "program")
-    print(f"{len(options.compilers)} compilers")
+    print(f"{len(options.compilers)} compilers, {run_views(options, run)} with std::mdspan")
 
 
 if __name__ == "__main__":
