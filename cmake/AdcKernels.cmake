@@ -25,9 +25,11 @@
 
 set(_adc_kernels_folder "${CMAKE_CURRENT_LIST_DIR}")
 
+# The body of a function has the policies that hold here. Were they set in it, an error would leave them set, and CMake
+# would say that behind the error.
+cmake_policy(PUSH)
+cmake_policy(SET CMP0116 NEW)
 function(adc_add_kernels)
-  cmake_policy(PUSH)
-  cmake_policy(SET CMP0116 NEW)
   cmake_parse_arguments(PARSE_ARGV 0 ARG "HEADER;JSON;EMBED;STATIC" "TARGET;NAME;DERIVE;OUTPUT_DIRECTORY;PREFIX"
     "SOURCES;TARGETS;OPTIONS;DEPENDS")
   if(ARG_UNPARSED_ARGUMENTS)
@@ -143,14 +145,18 @@ function(adc_add_kernels)
     set("adc_static_bundle_${ARG_NAME}" "${embedded}" PARENT_SCOPE)
   endif()
   set("adc_bundle_${ARG_NAME}" "${bundle}" PARENT_SCOPE)
-  cmake_policy(POP)
 endfunction()
+cmake_policy(POP)
 
-# A C file whose assembler takes the bytes of the bundle in. It is compiled again when the bundle changes.
+# A file of C, or of C++ in a project without C, whose assembler takes the bytes of the bundle in. It is compiled again when the bundle changes.
 function(_adc_embed target name bundle folder)
   get_property(languages GLOBAL PROPERTY ENABLED_LANGUAGES)
-  if(NOT "C" IN_LIST languages OR NOT CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
-    message(FATAL_ERROR "adc_add_kernels: EMBED needs the language C and a compiler that knows .incbin (GCC, Clang), and not '${CMAKE_C_COMPILER_ID}'; others compile the source that adc --emit=c writes")
+  if("C" IN_LIST languages AND CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
+    set(extension c)
+  elseif("CXX" IN_LIST languages AND CMAKE_CXX_COMPILER_ID MATCHES "GNU|Clang")
+    set(extension cpp)
+  else()
+    message(FATAL_ERROR "adc_add_kernels: EMBED needs C or C++ and a compiler that knows .incbin (GCC, Clang), and not '${CMAKE_C_COMPILER_ID}${CMAKE_CXX_COMPILER_ID}'; others compile the source that adc --emit=c writes")
   endif()
   string(MAKE_C_IDENTIFIER "${name}_adcb" symbol)
   string(TOUPPER "${symbol}_H" guard)
@@ -177,7 +183,7 @@ extern const size_t @symbol@_size;
 #endif
 #endif
 ]=])
-  file(CONFIGURE OUTPUT "${folder}/${symbol}.c" @ONLY CONTENT [=[
+  file(CONFIGURE OUTPUT "${folder}/${symbol}.${extension}" @ONLY CONTENT [=[
 #include "@symbol@.h"
 
 extern const unsigned char @symbol@_end[];
@@ -196,6 +202,6 @@ __asm__("@section@\n"
 #endif
         ".text\n");
 ]=])
-  set_source_files_properties("${folder}/${symbol}.c" PROPERTIES OBJECT_DEPENDS "${bundle}")
-  target_sources("${target}" PRIVATE "${folder}/${symbol}.c")
+  set_source_files_properties("${folder}/${symbol}.${extension}" PROPERTIES OBJECT_DEPENDS "${bundle}")
+  target_sources("${target}" PRIVATE "${folder}/${symbol}.${extension}")
 endfunction()

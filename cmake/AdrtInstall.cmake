@@ -3,11 +3,27 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
+# `cmake --install` of a component of which a file is not built says what builds it: the target `target`.
+function(adrt_needs_built component target)
+  list(JOIN ARGN "\" \"" files)
+  install(CODE "foreach(file \"${files}\")
+  if(NOT EXISTS \"\${file}\")
+    message(FATAL_ERROR \"'\${file}' is not built. First: cmake --build ${CMAKE_BINARY_DIR} --target ${target}\")
+  endif()
+endforeach()" COMPONENT ${component})
+endfunction()
+set(all_installed adrt_installed)
+if(CMAKE_PROJECT_NAME STREQUAL adc)
+  set(all_installed adc_installed)
+endif()
+
 # The static library is the package: one archive with the decoder inside.
 add_custom_target(adrt_installed ALL DEPENDS adrt_package)
+adrt_needs_built(development ${all_installed} "${package_folder}/libadrt.a")
 install(FILES "${package_folder}/libadrt.a" DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
 if(ADRT_BUILD_SHARED)
   add_dependencies(adrt_installed adrt_shared)
+  adrt_needs_built(loader ${all_installed} "$<TARGET_FILE:adrt_shared>")
   install(TARGETS adrt_shared
     RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT loader
     LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT loader NAMELINK_COMPONENT development

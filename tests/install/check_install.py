@@ -169,6 +169,42 @@ def check_consumer(options, prefix, generator):
         wrong.write_text(f"{correct}adc_add_kernels({arguments})\n", encoding="utf-8")
         said = " ".join(run(*configure, code=1).split())
         expect(what in said, f"'{what}' in {said}")
+        expect("policy" not in said, f"CMake says more behind the error: {said}")
+
+
+def check_cpp_alone(options, prefix):
+    """A project without C embeds a bundle."""
+    source = options.work / "cpp_alone"
+    source.mkdir()
+    shutil.copytree(HERE / "consumer/kernels", source / "kernels")
+    (source / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(alone LANGUAGES CXX)\nfind_package(adc REQUIRED)\nadd_executable(alone main.cpp)\n"
+        "adc_add_kernels(TARGET alone SOURCES kernels/relax.ir TARGETS cpu EMBED)\n", encoding="utf-8")
+    (source / "main.cpp").write_text(
+        '#include <cstdio>\n#include "relax_adcb.h"\nint main() { return std::fwrite(relax_adcb, 1, relax_adcb_size, stdout) == 0; }\n',
+        encoding="utf-8")
+    run(options.cmake, "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={prefix}", f"-DCMAKE_CXX_COMPILER={options.cxx}")
+    run(options.cmake, "--build", source / "build")
+    embedded = subprocess.run([source / "build/alone"], check=True, capture_output=True).stdout
+    expect(embedded == (source / "build/adc-kernels/relax.adcb").read_bytes(), "what is embedded is not the bundle")
+
+
+def check_not_built(options):
+    """Installing what is not built says what builds it."""
+    build = options.work / "not_built"
+    run(options.cmake, "-S", HERE.parent.parent / "runtime-loader", "-B", build, "-G", "Ninja", f"-DCMAKE_C_COMPILER={options.cc}",
+        f"-DCMAKE_CXX_COMPILER={options.cxx}")
+    said = " ".join(run(options.cmake, "--install", build, "--prefix", options.work / "nothing", code=1).split())
+    expect(f"libadrt.a' is not built. First: cmake --build {build} --target adrt_installed" in said, said)
+
+
+def check_documents(prefix):
+    """README.md is installed with all that it links to."""
+    folder = prefix / "share/doc/adc"
+    links = set(re.findall(r"\]\(([\w./-]+)[)#]", (folder / "README.md").read_text(encoding="utf-8")))
+    expect(len(links) > 20, f"README.md links to {links}")
+    missing = sorted(link for link in links if not (folder / link).exists())
+    expect(not missing, f"README.md links to what is not installed: {missing}")
 
 
 def check_subproject(options):
@@ -322,6 +358,9 @@ def main():
     check_error_page(options, prefix)
     check_consumer(options, prefix, "Ninja")
     check_consumer(options, prefix, "Unix Makefiles")
+    check_cpp_alone(options, prefix)
+    check_documents(prefix)
+    check_not_built(options)
     check_subproject(options)
     check_pkg_config(options, prefix)
     check_build_systems(options, prefix)
