@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 #include <tuple>
 #include <vector>
@@ -73,8 +74,8 @@ Json NoteOf(const Json& kernel, const Json& stack, Place place) {
 std::optional<std::string> SourceNamed(const Json& metadata, const std::string& path, std::string* failure) {
   std::vector<std::string> alike;
   std::string all;
-  for (const Json& source : metadata["sources"]) {
-    std::string name = source.get<std::string>();
+  // A merged bundle has a name twice, where the texts differ.
+  for (const std::string& name : metadata["sources"].get<std::set<std::string>>()) {
     if (name == path) return name;
     if (FileName(name) == FileName(path)) alike.push_back(name);
     all += (all.empty() ? "" : ", ") + name;
