@@ -19,7 +19,7 @@ int CompileWithout(const std::string& input, const std::string& target, const st
   driver::CompileOptions options;
   options.targets = {target};
   options.leave_out_guards = true;
-  driver::Product product;
+  product::Product product;
   ExitCode code = driver::CompileInputs({input}, options, &product);
   if (code != kExitOk) return code;
   std::ofstream file(output, std::ios::binary);

@@ -42,7 +42,7 @@ struct Bundle {
     driver::CompileOptions options;
     options.inputs = inputs;
     options.targets = targets;
-    driver::Product product;
+    product::Product product;
     if (driver::CompileInputs(inputs, options, &product) != kExitOk) std::exit(1);
     adrt_host host = {};
     host.struct_size = sizeof host;

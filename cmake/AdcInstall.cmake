@@ -1,6 +1,6 @@
 # What is installed beside the loader, and the packages. Components: compiler (adc, what it reads, libadc.so), loader
 # (adc-runtime, libadrt.so), development (headers, static loader, files for CMake and pkg-config). Programs find what they
-# read relative to themselves (lib/support/installed.h), so that an installation can be moved.
+# read relative to themselves (lib/host/installed.h), so that an installation can be moved.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 

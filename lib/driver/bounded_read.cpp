@@ -2,7 +2,7 @@
 
 #include "diag/errors/driver.h"
 #include "driver/report.h"
-#include "support/bounded_run.h"
+#include "host/bounded_run.h"
 
 namespace adc::driver {
 

@@ -15,33 +15,33 @@
 #include "driver/check_limits.h"
 #include "driver/file_errors.h"
 #include "driver/generate.h"
-#include "driver/header.h"
 #include "driver/lowered.h"
-#include "driver/make_bundle.h"
-#include "driver/metadata.h"
 #include "driver/pass_runner.h"
 #include "driver/pipeline.h"
 #include "driver/plan_dump.h"
-#include "driver/prints_text.h"
-#include "driver/product_cache.h"
 #include "driver/read_cpp.h"
 #include "driver/read_shader.h"
 #include "driver/refusals.h"
 #include "driver/report.h"
 #include "driver/reproduction.h"
-#include "driver/shader_header.h"
-#include "driver/shader_json.h"
 #include "driver/source_names.h"
 #include "driver/targets.h"
-#include "driver/version.h"
+#include "host/files.h"
+#include "host/input_kind.h"
+#include "host/program_identity.h"
+#include "host/terminal.h"
 #include "ir/module.h"
 #include "parse/parser.h"
+#include "product/header.h"
+#include "product/make_bundle.h"
+#include "product/metadata.h"
+#include "product/prints_text.h"
+#include "product/product_cache.h"
+#include "product/shader_header.h"
+#include "product/shader_json.h"
+#include "product/version.h"
 #include "support/check.h"
-#include "support/files.h"
-#include "support/input_kind.h"
 #include "support/nearest.h"
-#include "support/program_identity.h"
-#include "support/terminal.h"
 #include "verify/verify.h"
 
 namespace adc::driver {
@@ -51,17 +51,18 @@ namespace {
 /// One compilation of one module, from text to product. Each step returns false where the way ends.
 class Compilation {
  public:
-  Compilation(const std::vector<std::string>& inputs, const CompileOptions& options, Product* product)
+  Compilation(const std::vector<std::string>& inputs, const CompileOptions& options,
+              product::Product* product)
       : inputs_(inputs),
         options_(options),
         product_(product),
         diagnostics_(options.error_limit),
         passes_(options.watch, diagnostics_, PrintToStandardError) {
-    reproduction_.emplace(options, ProducerName(), sources_);
+    reproduction_.emplace(options, product::ProducerName(), sources_);
   }
   /// In memory. `options` has what `request` says of watching.
   Compilation(const MemoryRequest& request, const std::vector<std::string>& names,
-              const CompileOptions& options, Product* product)
+              const CompileOptions& options, product::Product* product)
       : inputs_(names),
         options_(options),
         product_(product),
@@ -107,7 +108,7 @@ class Compilation {
   bool IsAnyCpp() const { return std::any_of(inputs_.begin(), inputs_.end(), IsCpp); }
   bool Report();
   bool TakeActive();
-  Cache OwnCache() const { return {options_.cache_dir, options_.trust_cache}; }
+  product::Cache OwnCache() const { return {options_.cache_dir, options_.trust_cache}; }
   bool CheckOwnCache();
   bool TakeCached();
   bool StoreCached();
@@ -122,7 +123,7 @@ class Compilation {
   codegen::CodeConfig ConfigFor(const target::Target& target) const;
   bool MakeProduct(Emit emit);
   bool MakeBeside(Emit emit, const std::string& file, std::vector<uint8_t>* bytes);
-  KernelText ShaderKernelText() const;
+  product::KernelText ShaderKernelText() const;
   uint32_t AdjointSet() const {
     return options_.adjoint_set ? *options_.adjoint_set : codegen::DefaultAdjointSet(*module_);
   }
@@ -138,7 +139,7 @@ class Compilation {
 
   const std::vector<std::string>& inputs_;
   const CompileOptions& options_;
-  Product* product_;
+  product::Product* product_;
   const MemoryRequest* memory_ = nullptr;  ///< null: inputs are files
   diag::SourceManager sources_;
   diag::Diagnostics diagnostics_;
@@ -146,8 +147,8 @@ class Compilation {
   std::optional<Reproduction> reproduction_;  ///< not in memory: it is the whole process's
   std::vector<target::Target> targets_;
   std::unique_ptr<ir::Module> module_;
-  std::optional<PipelineState> state_;  ///< of module_, once it is read
-  std::vector<MadeTarget> made_;        ///< those of the targets whose code there is
+  std::optional<PipelineState> state_;     ///< of module_, once it is read
+  std::vector<product::MadeTarget> made_;  ///< those of the targets whose code there is
   artifact::Metadata metadata_;
   std::vector<std::string> given_names_;  ///< of the source files, as messages show them
   std::optional<std::string> cache_key_;  ///< where the product is to be stored
@@ -341,7 +342,7 @@ bool Compilation::TakeActive() {
 /// Refuses a cache that others can write: they would decide what comes out.
 bool Compilation::CheckOwnCache() {
   if (options_.cache_dir.empty() || memory_ != nullptr) return true;
-  FileStatus own = CheckCache(OwnCache());
+  FileStatus own = product::CheckCache(OwnCache());
   return own || Fail(diag::Fail(diag::E0711, {}, own.Failure().text, own.Failure().help));
 }
 
@@ -352,8 +353,8 @@ bool Compilation::TakeCached() {
   if (options_.cache_dir.empty() || memory_ != nullptr || options_.emit == Emit::Ir ||
       options_.want_provisions || watched || !diagnostics_.All().empty())
     return false;
-  CacheKey key;
-  key.Add(ProducerName());
+  product::CacheKey key;
+  key.Add(product::ProducerName());
   key.Add(ProgramIdentity());
   key.Add(options_.cache_words);
   key.Add((options_.header.empty() ? "" : "header ") + std::string(options_.json.empty() ? "" : "json"));
@@ -374,13 +375,13 @@ bool Compilation::TakeCached() {
   // What the texts of other languages mean depends on headers and on options that their front ends read.
   key.Add(ir::Print(*module_));
   cache_key_ = key.Text();
-  return FindInCache(OwnCache(), *cache_key_, product_);
+  return product::FindInCache(OwnCache(), *cache_key_, product_);
 }
 
 /// A product that came with messages is not stored: they are shown each time.
 bool Compilation::StoreCached() {
   if (!cache_key_ || !diagnostics_.All().empty()) return true;
-  FileStatus stored = StoreInCache(OwnCache(), *cache_key_, *product_);
+  FileStatus stored = product::StoreInCache(OwnCache(), *cache_key_, *product_);
   if (!stored)
     diagnostics_.Warning(diag::W0702, {}, stored.Failure().text)
         .AddHelp(stored.Failure().help.empty() ? "name another folder with --cache-dir"
@@ -437,7 +438,7 @@ codegen::CodeConfig Compilation::ConfigFor(const target::Target& target) const {
   config.float_mode = FloatModeOf(Floats());
   config.debug_lines = options_.debug_info;
   config.sources = &sources_;
-  config.producer = ProducerName();
+  config.producer = product::ProducerName();
   config.libdevice = options_.libdevice;
   config.want_object =
       options_.emit != Emit::Llvm && options_.emit != Emit::Json && options_.emit != Emit::Header;
@@ -461,11 +462,11 @@ bool Compilation::Generate() {
   for (const std::string& name : given_names_) names.push_back(ProductName(name, inputs_, options_));
   NameFiles(names);
   if (!passes_.Observe("codegen", [&] { return GenerateCode(); })) return false;
-  metadata_ = BuildMetadata(*module_, state_->lowered.front().kernels, made_, sources_,
-                            {.asserts = options_.keep_asserts,
-                             .accesses = options_.check_bounds || options_.check_writes,
-                             .bounds = options_.bounds_record});
-  for (const MadeTarget& made : made_) {
+  metadata_ = product::BuildMetadata(*module_, state_->lowered.front().kernels, made_, sources_,
+                                     {.asserts = options_.keep_asserts,
+                                      .accesses = options_.check_bounds || options_.check_writes,
+                                      .bounds = options_.bounds_record});
+  for (const product::MadeTarget& made : made_) {
     for (const codegen::StepTime& step : made.code.steps) {
       passes_.AddTime("  " + step.name + " " + made.target.name, step.seconds);
     }
@@ -482,7 +483,7 @@ void Compilation::LimitOptimisation() {
                              [](const target::Target& target) { return !target.IsCpu(); });
   if (device_optimisation_ == 0 || !devices) return;
   for (const LoweredModule& lowered : state_->lowered) {
-    for (const PlannedKernel& kernel : lowered.kernels) {
+    for (const product::PlannedKernel& kernel : lowered.kernels) {
       uint64_t size = LargestTask(*kernel.kernel);
       if (size <= options_.limits.optimised || device_optimisation_ == 0) continue;
       device_optimisation_ = 0;
@@ -539,7 +540,7 @@ bool Compilation::GenerateCode() {
 bool Compilation::LeaveOut(const Refusal& refusal, std::span<const codegen::KernelToEmit> kernels) {
   bool inexpressible = IsInexpressible(refusal.failure.id);
   std::vector<std::string> able;
-  for (const MadeTarget& made : made_) able.push_back(made.target.name);
+  for (const product::MadeTarget& made : made_) able.push_back(made.target.name);
   if (able.empty() && inexpressible) able = TargetsThatCan(*module_, kernels, refusal.targets.front().kind);
   diag::Diagnostic told = Tell(refusal, able, !made_.empty(), options_);
   bool ends = told.severity == diag::Severity::Error;
@@ -562,13 +563,13 @@ bool Compilation::TakePayload(codegen::PayloadKind kind) {
 }
 
 /// What a header says of kernels that were read from shaders; nothing where there are none.
-KernelText Compilation::ShaderKernelText() const {
+product::KernelText Compilation::ShaderKernelText() const {
   if (module_->shader_bindings.empty()) return {};
   return [this](const artifact::KernelMeta& kernel, const std::string& word) {
     const ir::Function* function = state_->lowered.front().module->Find(kernel.name.view());
     ADC_CHECK(function != nullptr, "metadata of a kernel that is not there");
-    return ShaderHeaderText(*state_->lowered.front().module, *function, metadata_, kernel, AdjointSet(),
-                            word);
+    return product::ShaderHeaderText(*state_->lowered.front().module, *function, metadata_, kernel,
+                                     AdjointSet(), word);
   };
 }
 
@@ -591,15 +592,17 @@ bool Compilation::MakeProduct(Emit emit) {
   switch (emit) {
     case Emit::Bundle:
       return passes_.Observe("bundle", [&] {
-        return TakeBytes(BundleBytes(metadata_, made_, PrintsText(state_->prints, sources_)));
+        return TakeBytes(
+            product::BundleBytes(metadata_, made_, product::PrintsText(state_->prints, sources_)));
       });
     case Emit::Json:
       return passes_.Observe("bundle", [&] {
-        diag::Result<std::string> json = MetadataText(metadata_);
+        diag::Result<std::string> json = product::MetadataText(metadata_);
         if (!json) return Fail(json.Failure());
         bool bindings = !module_->shader_bindings.empty();
         const ir::Module& lowered = *state_->lowered.front().module;
-        TakeText((bindings ? WithShaderBindings(*json, lowered, metadata_, AdjointSet()) : *json) + "\n");
+        TakeText((bindings ? product::WithShaderBindings(*json, lowered, metadata_, AdjointSet()) : *json) +
+                 "\n");
         return true;
       });
     case Emit::Object:
@@ -616,7 +619,8 @@ bool Compilation::MakeProduct(Emit emit) {
       TakeText(made_[0].code.llvm_text);
       return true;
     case Emit::Header:
-      TakeText(HeaderText(metadata_, std::filesystem::path(inputs_[0]).stem().string(), ShaderKernelText()));
+      TakeText(product::HeaderText(metadata_, std::filesystem::path(inputs_[0]).stem().string(),
+                                   ShaderKernelText()));
       return true;
     case Emit::C:  // CompileToFiles makes it of a bundle, when it knows the name
     case Emit::Ir:
@@ -627,11 +631,8 @@ bool Compilation::MakeProduct(Emit emit) {
 
 }  // namespace
 
-std::string ProducerName() {
-  return "adc " + std::string(kVersion);
-}
-
-ExitCode CompileTexts(const MemoryRequest& request, const CompileOptions& options, Product* product) {
+ExitCode CompileTexts(const MemoryRequest& request, const CompileOptions& options,
+                      product::Product* product) {
   CompileOptions watched = options;
   watched.watch = {};
   watched.watch.progress = false;
@@ -643,7 +644,7 @@ ExitCode CompileTexts(const MemoryRequest& request, const CompileOptions& option
 }
 
 ExitCode CompileInputs(const std::vector<std::string>& inputs, const CompileOptions& options,
-                       Product* product) {
+                       product::Product* product) {
   return Compilation(inputs, options, product).Run();
 }
 

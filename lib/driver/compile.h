@@ -3,37 +3,23 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "autodiff/provisions.h"
 #include "diag/diagnostics.h"
 #include "diag/source.h"
 #include "driver/options.h"
 #include "ir/module.h"
 #include "parse/places.h"
+#include "product/product.h"
 
 namespace adc::driver {
-
-/// What one compilation made.
-struct Product {
-  std::vector<uint8_t> bytes;             ///< in the form that CompileOptions::emit asks for
-  std::vector<uint8_t> header, json;      ///< where CompileOptions names a file for them
-  std::vector<std::string> dependencies;  ///< files read, the inputs first
-  /// What gradients do about primal values, by name of the gradient, where CompileOptions::want_provisions
-  /// asks.
-  std::map<std::string, autodiff::ProvisionRecord> provisions;
-  std::unique_ptr<ir::Module> module;  ///< of Emit::Ir: what `bytes` are the text of
-  diag::SourceManager sources;         ///< what places in `module` and `provisions` refer to
-  bool cancelled = false;              ///< WatchOptions::cancelled ended the compilation
-};
 
 /// Compiles `inputs` together, in memory; their kernels share one product. Diagnostics, dumps and times go to
 /// standard error. The product is good where the exit code is kExitOk.
 ExitCode CompileInputs(const std::vector<std::string>& inputs, const CompileOptions& options,
-                       Product* product);
+                       product::Product* product);
 
 /// A compilation for a program that calls the compiler: no file is read or written, nothing is printed.
 struct MemoryRequest {
@@ -54,9 +40,6 @@ struct MemoryRequest {
   std::string stop_after;                ///< the last pass to run, for Emit::Ir; empty: all
   bool check_alone = false;              ///< the texts are read and verified, and nothing is made
 };
-ExitCode CompileTexts(const MemoryRequest& request, const CompileOptions& options, Product* product);
-
-/// "adc 0.1.0"
-std::string ProducerName();
+ExitCode CompileTexts(const MemoryRequest& request, const CompileOptions& options, product::Product* product);
 
 }  // namespace adc::driver

@@ -1,6 +1,6 @@
 #include "driver/error_page.h"
 
-#include "support/installed.h"
+#include "host/installed.h"
 #include "support/uri.h"
 
 namespace adc::driver {

@@ -2,7 +2,7 @@
 // What fails on a file that the compiler reads or writes, as a diagnostic with an id.
 
 #include "diag/result.h"
-#include "support/file_result.h"
+#include "host/file_result.h"
 
 namespace adc::driver {
 

@@ -13,10 +13,10 @@
 #include "codegen/spirv/emit.h"
 #include "diag/errors/codegen.h"
 #include "driver/targets.h"
+#include "host/bounded_run.h"
+#include "host/crash.h"
 #include "ir/module.h"
-#include "support/bounded_run.h"
 #include "support/check.h"
-#include "support/crash.h"
 
 namespace adc::driver {
 

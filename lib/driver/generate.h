@@ -7,7 +7,7 @@
 
 #include "codegen/common/code.h"
 #include "diag/result.h"
-#include "support/job_server.h"
+#include "host/job_server.h"
 
 namespace adc::driver {
 

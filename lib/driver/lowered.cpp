@@ -48,7 +48,7 @@ uint32_t SmallestTapeBytes(std::span<const target::Target> targets) {
   return targets.empty() ? target::Target().tape_bytes : least;
 }
 
-std::vector<LoweredModule> DivideTargets(ir::Module& module, std::vector<PlannedKernel> kernels,
+std::vector<LoweredModule> DivideTargets(ir::Module& module, std::vector<product::PlannedKernel> kernels,
                                          std::span<const target::Target> targets, bool alike) {
   std::map<uint32_t, std::vector<target::Target>> by_limit;
   uint32_t least = SmallestTapeBytes(targets);
@@ -90,7 +90,7 @@ const LoweredModule& ModuleOf(std::span<const LoweredModule> modules, const targ
 
 std::vector<codegen::KernelToEmit> KernelsToEmit(const LoweredModule& lowered, uint32_t block_size) {
   std::vector<codegen::KernelToEmit> kernels;
-  for (const PlannedKernel& planned : lowered.kernels) {
+  for (const product::PlannedKernel& planned : lowered.kernels) {
     codegen::KernelToEmit& kernel = kernels.emplace_back(planned.kernel, RowsOf(planned.plan));
     for (const adstack::TaskPlan& task : planned.plan.tasks) {
       kernel.block_size.push_back(DeviceBlock(task.block_size != 0 ? task.block_size : block_size));

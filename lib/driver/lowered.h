@@ -11,16 +11,16 @@
 #include <span>
 #include <vector>
 
-#include "driver/metadata.h"
 #include "ir/module.h"
+#include "product/metadata.h"
 #include "target/target.h"
 
 namespace adc::driver {
 
 struct LoweredModule {
   ir::Module* module = nullptr;
-  std::unique_ptr<ir::Module> copy;    ///< what `module` is; null in the first, whose module is the caller's
-  std::vector<PlannedKernel> kernels;  ///< the same ones in the same order in each
+  std::unique_ptr<ir::Module> copy;  ///< what `module` is; null in the first, whose module is the caller's
+  std::vector<product::PlannedKernel> kernels;  ///< the same ones in the same order in each
   std::vector<target::Target> targets;
 };
 
@@ -29,7 +29,7 @@ uint32_t SmallestTapeBytes(std::span<const target::Target> targets);
 
 /// Divides `targets` among as many modules as their limits need. `kernels` are those of `module`, planned for
 /// SmallestTapeBytes and not lowered. `alike`: all of them are to take the first.
-std::vector<LoweredModule> DivideTargets(ir::Module& module, std::vector<PlannedKernel> kernels,
+std::vector<LoweredModule> DivideTargets(ir::Module& module, std::vector<product::PlannedKernel> kernels,
                                          std::span<const target::Target> targets, bool alike);
 
 /// The one of `modules` that `target` is of.

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "driver/limits.h"
-#include "support/exit_code.h"
+#include "host/exit_code.h"
 
 namespace adc::driver {
 
@@ -67,7 +67,7 @@ struct CompileOptions {
   std::vector<std::string> inputs;
   std::string output;  ///< empty: named after the input; "-": standard output
   Emit emit = Emit::Bundle;
-  std::string cache_dir;     ///< of driver/product_cache.h; empty: none
+  std::string cache_dir;     ///< of product/product_cache.h; empty: none
   bool trust_cache = false;  ///< others may write cache_dir
   std::string cache_words;   ///< what was asked for that decides the bytes of the product, for the cache
   std::string triple;        ///< of Emit::Object: the system that it is for; empty: Linux

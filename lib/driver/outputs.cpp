@@ -6,13 +6,13 @@
 
 #include "diag/errors/driver.h"
 #include "driver/compile.h"
-#include "driver/depfile.h"
-#include "driver/embedded_bundle.h"
 #include "driver/file_errors.h"
 #include "driver/report.h"
-#include "support/files.h"
-#include "support/output_places.h"
-#include "support/terminal.h"
+#include "host/files.h"
+#include "host/output_places.h"
+#include "host/terminal.h"
+#include "product/depfile.h"
+#include "product/embedded_bundle.h"
 
 namespace adc::driver {
 
@@ -62,21 +62,21 @@ std::optional<diag::Diagnostic> CheckBeside(const CompileOptions& options) {
 
 /// The same as CompileInputs, for the file `output` that --emit=c names the bundle after.
 ExitCode CompileFor(const std::string& output, const std::vector<std::string>& inputs,
-                    const CompileOptions& options, Product* product) {
+                    const CompileOptions& options, product::Product* product) {
   if (options.emit != Emit::C) return CompileInputs(inputs, options, product);
   CompileOptions bundled = options;
   bundled.emit = Emit::Bundle;
   ExitCode code = CompileInputs(inputs, bundled, product);
   if (code != kExitOk || product->bytes.empty()) return code;
-  std::string text =
-      EmbeddedText(product->bytes, EmbeddedName(output == "-" ? DefaultOutput(inputs[0], Emit::C) : output));
+  std::string text = product::EmbeddedText(
+      product->bytes, product::EmbeddedName(output == "-" ? DefaultOutput(inputs[0], Emit::C) : output));
   product->bytes.assign(text.begin(), text.end());
   return code;
 }
 
 ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptions& options,
                       const std::string& output) {
-  Product product;
+  product::Product product;
   ExitCode code = CompileFor(output, inputs, options, &product);
   if (code != kExitOk) return code;
   if (!options.watch.stop_after.empty() && product.bytes.empty()) return kExitOk;
@@ -97,7 +97,7 @@ ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptio
   FileStatus written = FileDone{};
   if (depfile) {
     std::string target = options.depfile_target.empty() ? made : options.depfile_target;
-    written = WriteWhole(outputs.back(), DepfileText(target, product.dependencies));
+    written = WriteWhole(outputs.back(), product::DepfileText(target, product.dependencies));
   }
   // Files that have not changed stay untouched, so that nothing is built again for their sake.
   if (written && !options.header.empty()) written = WriteIfDifferent(options.header, product.header);

@@ -4,9 +4,9 @@
 #include <chrono>
 #include <cstdio>
 
+#include "host/machine.h"
 #include "ir/module.h"
 #include "support/check.h"
-#include "support/machine.h"
 #include "verify/verify.h"
 
 namespace adc::driver {

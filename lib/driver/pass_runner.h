@@ -11,7 +11,7 @@
 #include "diag/diagnostics.h"
 #include "driver/options.h"
 #include "driver/pipeline.h"
-#include "support/progress.h"
+#include "host/progress.h"
 
 namespace adc::driver {
 

@@ -416,7 +416,7 @@ bool Trips(PipelineState& state) {
 
 /// The kernel with which `gradient` finds out that bounds have changed since its primal ran.
 void PlanBounds(PipelineState& state, const Function& gradient, const adstack::AdstackPlan& plan,
-                std::vector<PlannedKernel>* plans) {
+                std::vector<product::PlannedKernel>* plans) {
   counting::BoundsKernel bounds = counting::AddBoundsKernel(state.module, gradient, plan, state.diagnostics);
   for (diag::SourceSpan place : bounds.missed) {
     state.diagnostics.Warning(
@@ -452,7 +452,7 @@ bool Plan(PipelineState& state) {
   adstack::PlanConfig plan_config;
   plan_config.forbid_s2 = options.forbid_s2;
   plan_config.private_bytes = SmallestTapeBytes(state.targets);
-  std::vector<PlannedKernel> plans;
+  std::vector<product::PlannedKernel> plans;
   for (Function* kernel : Kernels(state.module)) {
     diag::Diagnostics found(0);
     adstack::AdstackPlan plan = adstack::PlanAdstacks(state.module, *kernel, plan_config, found);
@@ -480,7 +480,7 @@ bool Lower(PipelineState& state) {
   adstack::LowerConfig config;
   config.guards = !state.options.leave_out_guards;
   for (LoweredModule& lowered : state.lowered) {
-    for (PlannedKernel& kernel : lowered.kernels) {
+    for (product::PlannedKernel& kernel : lowered.kernels) {
       if (!adstack::LowerAdstacks(*lowered.module, *kernel.kernel, kernel.plan, state.diagnostics, config))
         return false;
     }

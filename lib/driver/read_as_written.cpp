@@ -2,9 +2,9 @@
 
 #include "driver/read_cpp.h"
 #include "driver/read_shader.h"
+#include "host/input_kind.h"
 #include "ir/module.h"
 #include "parse/parser.h"
-#include "support/input_kind.h"
 
 namespace adc::driver {
 

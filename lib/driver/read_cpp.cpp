@@ -10,10 +10,10 @@
 #include "driver/bounded_read.h"
 #include "driver/file_errors.h"
 #include "frontend/cpp/plugin.h"
+#include "host/installed.h"
+#include "host/read_text.h"
 #include "ir/module.h"
 #include "parse/no_text.h"
-#include "support/installed.h"
-#include "support/read_text.h"
 
 namespace adc::driver {
 

@@ -8,10 +8,10 @@
 #include "driver/file_errors.h"
 #include "frontend/glsl/compile.h"
 #include "frontend/spirv/read.h"
+#include "host/files.h"
+#include "host/input_kind.h"
 #include "ir/module.h"
 #include "parse/no_text.h"
-#include "support/files.h"
-#include "support/input_kind.h"
 
 namespace adc::driver {
 

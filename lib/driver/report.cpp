@@ -5,9 +5,9 @@
 #include "diag/errors/adstack.h"
 #include "diag/errors/driver.h"
 #include "driver/error_page.h"
-#include "driver/version.h"
+#include "host/terminal.h"
+#include "product/version.h"
 #include "support/check.h"
-#include "support/terminal.h"
 
 namespace adc::driver {
 
@@ -49,7 +49,7 @@ std::string DiagnosticsText(const diag::Diagnostics& diagnostics, const diag::So
     case MessageForm::Json:
       return diag::PrintDiagnosticsJson(diagnostics, sources);
     case MessageForm::Sarif:
-      return diag::PrintDiagnosticsSarif(diagnostics, sources, kVersion);
+      return diag::PrintDiagnosticsSarif(diagnostics, sources, product::kVersion);
   }
   ADC_UNREACHABLE("a form of messages without a printer");
 }

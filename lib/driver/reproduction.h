@@ -5,7 +5,7 @@
 
 #include "diag/source.h"
 #include "driver/options.h"
-#include "support/crash.h"
+#include "host/crash.h"
 
 namespace adc::driver {
 

@@ -13,12 +13,13 @@
 #include "driver/report.h"
 #include "driver/reproduction.h"
 #include "driver/targets.h"
+#include "host/files.h"
+#include "host/input_kind.h"
+#include "host/output_places.h"
+#include "host/terminal.h"
 #include "ir/module.h"
 #include "parse/parser.h"
-#include "support/files.h"
-#include "support/input_kind.h"
-#include "support/output_places.h"
-#include "support/terminal.h"
+#include "product/version.h"
 #include "verify/form.h"
 #include "verify/verify.h"
 
@@ -91,7 +92,7 @@ class Run {
         options_(options),
         diagnostics_(options.error_limit),
         passes_(options.watch, diagnostics_, PrintToStandardError),
-        reproduction_(options, ProducerName(), sources_) {}
+        reproduction_(options, product::ProducerName(), sources_) {}
 
   ExitCode All() {
     ExitCode code = Steps();

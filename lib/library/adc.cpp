@@ -11,6 +11,7 @@
 #include "driver/compile.h"
 #include "driver/derivations.h"
 #include "ir/module.h"
+#include "product/version.h"
 
 struct adc_product {
   std::vector<uint8_t> bytes;  ///< with a zero byte at the end
@@ -127,7 +128,7 @@ class Call {
       request.cancelled = [this] { return options_.cancel(options_.user) != 0; };
     request.threads = options_.threads == 0 ? 1 : options_.threads;
     request.check_alone = options_.emit == ADC_EMIT_CHECK;
-    driver::Product made;
+    product::Product made;
     ExitCode code = driver::CompileTexts(request, compile, &made);
     if (made.cancelled) return ADC_CANCELLED;
     if (code == kExitUnsupported) return ADC_UNSUPPORTED;
@@ -277,7 +278,7 @@ class Call {
 extern "C" {
 
 const char* adc_version(void) {
-  static const std::string name = adc::driver::ProducerName();
+  static const std::string name = adc::product::ProducerName();
   return name.c_str();
 }
 

@@ -9,11 +9,11 @@
 #include "diag/errors/driver.h"
 #include "diag/errors/parse.h"
 #include "diag/import_roots.h"
+#include "host/read_text.h"
 #include "ir/module.h"
 #include "parse/body.h"
 #include "parse/generics.h"
 #include "parse/no_text.h"
-#include "support/read_text.h"
 
 namespace adc::parse {
 

@@ -152,7 +152,7 @@ def check_code(root):
     """That the extension works: tests/e2e/vscode.py."""
     package = json.loads((root / "editors/vscode/package.json").read_text())
     json.loads((root / "editors/vscode/language-configuration.json").read_text())
-    version = re.search(r'kVersion = "([^"]+)"', (root / "lib/driver/version.h").read_text()).group(1)
+    version = re.search(r'kVersion = "([^"]+)"', (root / "lib/product/version.h").read_text()).group(1)
     assert package["version"] == version, "the package has another version than the compiler"
 
 

@@ -136,7 +136,7 @@ std::optional<std::string> ReadBack(const fs::path& folder, const fs::path& inpu
     options.error_limit = 1;
     // The operations are those that were printed: nothing is contracted that was not.
     options.float_mode = adc::driver::FloatMode::Strict;
-    adc::driver::Product product;
+    adc::product::Product product;
     if (adc::driver::CompileInputs({module.string()}, options, &product) != adc::kExitOk) return "REFUSED";
     std::vector<Entry> wanted = EntriesOf(WordsOf(sections.back()));
     std::vector<uint32_t> again = WordsOf(product.bytes);

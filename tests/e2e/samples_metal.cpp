@@ -36,7 +36,7 @@ TEST_CASE("the Metal source of the real kernels' gradients is short", "[metal]")
     options.inputs = {adc::test::SamplesFolder() + "/" + row.sample + ".ir"};
     options.targets = {"metal:2.4"};
     options.emit = driver::Emit::Msl;
-    driver::Product product;
+    product::Product product;
     REQUIRE(driver::CompileInputs(options.inputs, options, &product) == kExitOk);
     std::string text(product.bytes.begin(), product.bytes.end());
     size_t lines = LinesOf(text, std::string("adc_") + row.sample + "_2Egrad_");

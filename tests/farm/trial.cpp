@@ -317,7 +317,7 @@ class Trial {
     request.report = [&](const diag::Diagnostic& one, const diag::SourceManager&) {
       if (count_refusals && one.severity == diag::Severity::Error) tally_.CountRefusal(one.id);
     };
-    driver::Product product;
+    product::Product product;
     bool good = driver::CompileTexts(request, options, &product) == kExitOk;
     *bundle = std::move(product.bytes);
     return good;

@@ -12,9 +12,9 @@
 #include "adc/session.h"
 #include "bundle_pair.h"
 #include "fixture.h"
+#include "host/exit_code.h"
 #include "repack.h"
 #include "seeds.h"
-#include "support/exit_code.h"
 
 using namespace adc;
 

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "support/bounded_run.h"
-#include "support/crash.h"
-#include "support/files.h"
-#include "support/job_server.h"
-#include "support/machine.h"
+#include "host/bounded_run.h"
+#include "host/crash.h"
+#include "host/files.h"
+#include "host/job_server.h"
+#include "host/machine.h"
 
 namespace {
 

@@ -30,7 +30,7 @@ inline bool Compile(const driver::CompileOptions& options, std::vector<uint8_t>*
 
 /// The bundle that these options make. False after errors were printed.
 inline bool Compile(const driver::CompileOptions& options, std::vector<uint8_t>* bytes) {
-  driver::Product product;
+  product::Product product;
   bool good = driver::CompileInputs(options.inputs, options, &product) == kExitOk;
   *bytes = std::move(product.bytes);
   return good;

@@ -15,14 +15,14 @@
 #include <vector>
 
 #include "diag/errors/driver.h"
-#include "driver/depfile.h"
 #include "driver/file_errors.h"
 #include "driver/reproduction.h"
+#include "host/crash.h"
+#include "host/files.h"
+#include "host/output_places.h"
+#include "host/read_text.h"
+#include "product/depfile.h"
 #include "support/check.h"
-#include "support/crash.h"
-#include "support/files.h"
-#include "support/output_places.h"
-#include "support/read_text.h"
 
 using namespace adc;
 using namespace adc::driver;
@@ -101,7 +101,7 @@ TEST_CASE("reading what is not there says why") {
 
 TEST_CASE("a depfile quotes what make would misread") {
   std::string dependencies[] = {"a b.ir", "c#d$.ir"};
-  CHECK(DepfileText("out file", dependencies) == "out\\ file: a\\ b.ir c\\#d$$.ir\n\nc\\#d$$.ir:\n");
+  CHECK(product::DepfileText("out file", dependencies) == "out\\ file: a\\ b.ir c\\#d$$.ir\n\nc\\#d$$.ir:\n");
 }
 
 TEST_CASE("a writer that is killed leaves the old file or the new one") {

@@ -1,6 +1,6 @@
 #include <catch2/catch.hpp>
 
-#include "driver/header.h"
+#include "product/header.h"
 
 using namespace adc;
 
@@ -30,7 +30,7 @@ TEST_CASE("a header gives each given parameter its position and leaves scratch o
   kernel.params.push_back(ParamNamed("scratch.0", artifact::ParamKind::kScratch));
   kernel.params.push_back(ParamNamed("x.adj", artifact::ParamKind::kBuffer));
   metadata.kernels.push_back(kernel);
-  std::string text = driver::HeaderText(metadata, "k");
+  std::string text = product::HeaderText(metadata, "k");
   CHECK(text.find("#define adc_k_grad_name \"k.grad\"") != std::string::npos);
   CHECK(text.find("#define adc_k_grad_interface_hash 0x0000000000000abcull") != std::string::npos);
   CHECK(text.find("adc_k_grad_param_x = 0,") != std::string::npos);
@@ -44,7 +44,7 @@ TEST_CASE("names that become one word in C stay apart") {
   artifact::Metadata metadata;
   metadata.kernels.push_back(KernelNamed("a.b"));
   metadata.kernels.push_back(KernelNamed("a_b"));
-  std::string text = driver::HeaderText(metadata, "two");
+  std::string text = product::HeaderText(metadata, "two");
   CHECK(text.find("#define adc_a_b_name \"a.b\"") != std::string::npos);
   CHECK(text.find("#define adc_a_b_2_name \"a_b\"") != std::string::npos);
 }
@@ -65,7 +65,7 @@ TEST_CASE("a layout's fields are found by offset and stride") {
   field.levels.push_back(level);
   layout.fields.push_back(field);
   metadata.layouts.push_back(layout);
-  std::string text = driver::HeaderText(metadata, "grid");
+  std::string text = product::HeaderText(metadata, "grid");
   CHECK(text.find("#define adc_layout_grid_bytes 96") != std::string::npos);
   CHECK(text.find("/* vel: vec<f32, 3> dense[2, 3] */") != std::string::npos);
   CHECK(text.find("#define adc_layout_grid_vel_offset 4") != std::string::npos);

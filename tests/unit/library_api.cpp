@@ -12,6 +12,7 @@
 #include "adc/builder.hpp"
 #include "driver/compile.h"
 #include "ir/module.h"
+#include "product/version.h"
 
 namespace {
 
@@ -104,7 +105,7 @@ TEST_CASE("text in memory gives the bytes that a file gives", "[library]") {
                                            : adc::driver::Emit::Json;
     compile.targets = {"cpu:x86-64", "vulkan:1.2"};
     compile.derive.tangent = true;
-    adc::driver::Product product;
+    adc::product::Product product;
     REQUIRE(adc::driver::CompileInputs({path}, compile, &product) == adc::kExitOk);
     CHECK(result.bytes == product.bytes);
   }
@@ -202,7 +203,7 @@ TEST_CASE("options that mean nothing are refused", "[library]") {
   adc_options options = Options(none);
   CHECK(adc_compile(nullptr, 0, &options, &product) == ADC_USAGE);
   CHECK(adc_compile(nullptr, 1, &options, &product) == ADC_USAGE);
-  CHECK(std::string(adc_version()) == adc::driver::ProducerName());
+  CHECK(std::string(adc_version()) == adc::product::ProducerName());
 }
 
 TEST_CASE("places are those of the front end's source", "[library]") {

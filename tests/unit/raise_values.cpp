@@ -89,7 +89,7 @@ bool AreNear(const interp::Tensor& got, const interp::Tensor& want) {
 }
 
 /// `twin`: `planned` as it is raised.
-void CheckKernel(const ir::Module& module, const driver::PlannedKernel& planned, const ir::Module& raised,
+void CheckKernel(const ir::Module& module, const product::PlannedKernel& planned, const ir::Module& raised,
                  const ir::Function& twin, bool is_checked, Counts* counts) {
   std::vector<interp::RowTask> rows = RowsOf(planned.plan);
   interp::RunOptions options;
@@ -140,7 +140,7 @@ Counts CheckPrograms(const driver::CompileOptions& options) {
       INFO(ir::Print(*raised.module));
       REQUIRE(verify::Verify(*raised.module, found));
       const driver::LoweredModule& lowered = compiled->state->lowered[raised.lowered];
-      for (const driver::PlannedKernel& planned : lowered.kernels) {
+      for (const product::PlannedKernel& planned : lowered.kernels) {
         const ir::Function* twin = raised.module->Find(raised.module->Text(planned.kernel->name));
         REQUIRE(twin != nullptr);
         CheckKernel(*lowered.module, planned, *raised.module, *twin, options.check_bounds, &counts);

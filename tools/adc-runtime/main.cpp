@@ -6,10 +6,10 @@
 
 #include "command_line.h"
 #include "commands.h"
+#include "host/crash.h"
+#include "host/exit_code.h"
+#include "host/terminal.h"
 #include "session.h"
-#include "support/crash.h"
-#include "support/exit_code.h"
-#include "support/terminal.h"
 
 namespace {
 

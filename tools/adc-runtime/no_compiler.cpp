@@ -1,8 +1,8 @@
 #include "check_spirv.h"
 #include "command_line.h"
 #include "compile_source.h"
+#include "host/exit_code.h"
 #include "interpret.h"
-#include "support/exit_code.h"
 
 namespace adc::tool {
 

@@ -11,10 +11,10 @@
 
 #include "command_line.h"
 #include "commands.h"
+#include "host/exit_code.h"
 #include "line_reader.h"
 #include "print.h"
 #include "session.h"
-#include "support/exit_code.h"
 #include "words.h"
 
 namespace adc::tool {

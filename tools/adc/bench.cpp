@@ -13,11 +13,11 @@
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
+#include "host/exit_code.h"
+#include "host/input_kind.h"
 #include "json_output.h"
 #include "launch.h"
 #include "print.h"
-#include "support/exit_code.h"
-#include "support/input_kind.h"
 #include "trust.h"
 
 namespace adc::tool {

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "support/exit_code.h"
+#include "host/exit_code.h"
 #include "support/printable.h"
 
 namespace adc::tool {

@@ -4,9 +4,9 @@
 
 #include "artifact/bundle_length.h"
 #include "command_line.h"
+#include "host/exit_code.h"
+#include "host/files.h"
 #include "loader.h"
-#include "support/exit_code.h"
-#include "support/files.h"
 #include "support/printable.h"
 
 namespace adc::tool {

@@ -10,7 +10,7 @@
 #include "artifact/budget.h"
 #include "artifact/signature.h"
 #include "formulas/formulas.h"
-#include "support/file_result.h"
+#include "host/file_result.h"
 
 namespace adc::tool {
 

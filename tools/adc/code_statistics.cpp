@@ -5,7 +5,7 @@
 #include "code_note.h"
 #include "code_text.h"
 #include "codegen/llvm/disassemble.h"
-#include "support/exit_code.h"
+#include "host/exit_code.h"
 
 namespace adc::tool {
 

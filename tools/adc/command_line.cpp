@@ -8,13 +8,13 @@
 #include <cstdio>
 #include <cstring>
 
+#include "host/exit_code.h"
+#include "host/files.h"
+#include "host/input_kind.h"
+#include "host/terminal.h"
 #include "manual_page.h"
 #include "print.h"
-#include "support/exit_code.h"
-#include "support/files.h"
-#include "support/input_kind.h"
 #include "support/nearest.h"
-#include "support/terminal.h"
 #include "words.h"
 
 namespace adc::tool {

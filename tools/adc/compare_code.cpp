@@ -8,8 +8,8 @@
 
 #include "bundle_facts.h"
 #include "code_text.h"
+#include "host/exit_code.h"
 #include "line_difference.h"
-#include "support/exit_code.h"
 
 namespace adc::tool {
 

@@ -20,6 +20,7 @@
 #include "ir/module.h"
 #include "linkable.h"
 #include "print.h"
+#include "product/version.h"
 #include "target/target.h"
 #include "words.h"
 
@@ -404,7 +405,7 @@ int Compile(const std::vector<std::string>& words, Session& session) {
     line.Command(std::string(command.name), std::string(command.summary));
   if (std::optional<int> code = line.Parse(words)) return *code;
   if (version) {
-    Print("%s\n", driver::ProducerName().c_str());
+    Print("%s\n", product::ProducerName().c_str());
     return kExitOk;
   }
   if (completion) return Completion({}, session);

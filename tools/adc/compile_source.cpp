@@ -117,8 +117,8 @@ int CompileSource(const std::string& path, const OpenOptions& options, std::vect
   compile.checkpoint = options.checkpoint;
   compile.prefix_map = options.prefix_map;
   compile.want_provisions = options.product != nullptr;
-  driver::Product own;
-  driver::Product& product = options.product != nullptr ? *options.product : own;
+  product::Product own;
+  product::Product& product = options.product != nullptr ? *options.product : own;
   ExitCode code = driver::CompileInputs({path}, compile, &product);
   if (code != kExitOk) return code;
   *bytes = std::move(product.bytes);

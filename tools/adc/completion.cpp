@@ -6,8 +6,8 @@
 
 #include "command_line.h"
 #include "commands.h"
+#include "host/exit_code.h"
 #include "print.h"
-#include "support/exit_code.h"
 
 namespace adc::tool {
 

@@ -10,9 +10,9 @@
 #include "commands.h"
 #include "compile_source.h"
 #include "device.h"
+#include "host/exit_code.h"
 #include "json_output.h"
 #include "print.h"
-#include "support/exit_code.h"
 #include "target/target.h"
 
 namespace adc::tool {

@@ -13,9 +13,9 @@
 #include "commands.h"
 #include "compare_code.h"
 #include "formula_names.h"
+#include "host/exit_code.h"
 #include "json_output.h"
 #include "print.h"
-#include "support/exit_code.h"
 #include "support/nearest.h"
 
 namespace adc::tool {

@@ -11,10 +11,10 @@
 #include "diag/examples.h"
 #include "errors_page.h"
 #include "explain_value.h"
+#include "host/exit_code.h"
+#include "host/input_kind.h"
 #include "json_output.h"
 #include "print.h"
-#include "support/exit_code.h"
-#include "support/input_kind.h"
 #include "support/nearest.h"
 
 namespace adc::tool {

@@ -10,11 +10,11 @@
 #include "command_line.h"
 #include "compile_source.h"
 #include "driver/compile.h"
+#include "host/exit_code.h"
+#include "host/input_kind.h"
 #include "json_output.h"
 #include "print.h"
 #include "provision_json.h"
-#include "support/exit_code.h"
-#include "support/input_kind.h"
 #include "support/nearest.h"
 
 namespace adc::tool {
@@ -61,7 +61,7 @@ std::string Cheaper(const ProvisionNote& note, InputKind kind) {
 
 class ValueExplainer {
  public:
-  ValueExplainer(const std::string& name, const ValueQuestion& question, const driver::Product& product)
+  ValueExplainer(const std::string& name, const ValueQuestion& question, const product::Product& product)
       : name_(name),
         question_(question),
         product_(product),
@@ -245,7 +245,7 @@ class ValueExplainer {
 
   const std::string& name_;
   const ValueQuestion& question_;
-  const driver::Product& product_;
+  const product::Product& product_;
   InputKind kind_;
   const diag::SourceFile& file_;
   std::vector<Finding> all_;
@@ -304,7 +304,7 @@ int ExplainValues(const std::vector<std::string>& files, const ValueQuestion& qu
   options.save_overwritten = question.save_overwritten;
   options.derive.only = question.kernel;
   ApplySource(question.source, &options);
-  driver::Product product;
+  product::Product product;
   if (ExitCode code = driver::CompileInputs(files, options, &product); code != kExitOk) return code;
   return ValueExplainer(files.front(), question, product).Run(json);
 }

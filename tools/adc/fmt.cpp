@@ -7,13 +7,13 @@
 #include "diag/errors/driver.h"
 #include "driver/file_errors.h"
 #include "driver/report.h"
+#include "host/exit_code.h"
+#include "host/files.h"
+#include "host/input_kind.h"
 #include "ir/module.h"
 #include "parse/format.h"
 #include "parse/parser.h"
 #include "print.h"
-#include "support/exit_code.h"
-#include "support/files.h"
-#include "support/input_kind.h"
 
 namespace adc::tool {
 

@@ -11,12 +11,12 @@
 #include "command_line.h"
 #include "commands.h"
 #include "gradient_checker.h"
+#include "host/exit_code.h"
+#include "host/input_kind.h"
 #include "interpret.h"
 #include "json_output.h"
 #include "point_checker.h"
 #include "print.h"
-#include "support/exit_code.h"
-#include "support/input_kind.h"
 #include "trust.h"
 
 namespace adc::tool {

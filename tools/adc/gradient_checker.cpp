@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "command_line.h"
-#include "support/exit_code.h"
+#include "host/exit_code.h"
 
 namespace adc::tool {
 

@@ -21,8 +21,8 @@
 #include "central_difference.h"
 #include "edge_points.h"
 #include "float_places.h"
+#include "host/progress.h"
 #include "launch.h"
-#include "support/progress.h"
 
 namespace adc::tool {
 

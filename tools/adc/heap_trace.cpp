@@ -6,9 +6,9 @@
 
 #include "bundle_file.h"
 #include "command_line.h"
+#include "host/exit_code.h"
 #include "loader.h"
 #include "print.h"
-#include "support/exit_code.h"
 
 // One line for each task, one for the launch; docs/memory.md says what they hold. The figures are written as
 // `adc size` writes them, so that the two are compared by eye and by grep.

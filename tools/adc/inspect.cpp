@@ -7,9 +7,9 @@
 #include "code_text.h"
 #include "command_line.h"
 #include "commands.h"
+#include "host/exit_code.h"
 #include "keys/keys.h"
 #include "print.h"
-#include "support/exit_code.h"
 #include "support/nearest.h"
 #include "trust.h"
 

@@ -61,7 +61,7 @@ bool ParsePrinted(const std::string& path, const OpenOptions& options, const cha
   ApplyDerivations(options, &compile);
   ApplySource(options, &compile);
   compile.quiet_warnings = true;
-  driver::Product product;
+  product::Product product;
   if (driver::CompileInputs({path}, compile, &product) != kExitOk) return false;
   diag::Diagnostics diagnostics(1);
   parse::ParseConfig config = ParsingFor(options);
@@ -82,7 +82,7 @@ bool CompileDerived(const std::string& path, const OpenOptions& options, Parsed*
   compile.deterministic = options.deterministic;
   compile.save_overwritten = options.save_overwritten;
   compile.quiet_warnings = true;
-  driver::Product product;
+  product::Product product;
   if (driver::CompileInputs({path}, compile, &product) != kExitOk) return false;
   parsed->module = std::move(product.module);
   parsed->sources = std::move(product.sources);
@@ -224,7 +224,7 @@ int CompileForInterpreter(const std::string& path, const OpenOptions& options, s
   compile.targets = {std::move(target)};
   compile.optimisation = 0;
   compile.silenced.push_back("W0601");
-  driver::Product product;
+  product::Product product;
   ExitCode code = driver::CompileInputs({path}, compile, &product);
   if (code == kExitOk) *bytes = std::move(product.bytes);
   return code;

@@ -2,9 +2,9 @@
 
 #include "command_line.h"
 #include "heap_trace.h"
-#include "support/crash.h"
-#include "support/exit_code.h"
-#include "support/machine.h"
+#include "host/crash.h"
+#include "host/exit_code.h"
+#include "host/machine.h"
 #include "support/printable.h"
 
 namespace adc::tool {

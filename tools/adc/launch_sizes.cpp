@@ -7,7 +7,7 @@
 
 #include "compile_source.h"
 #include "driver/options.h"
-#include "support/exit_code.h"
+#include "host/exit_code.h"
 
 namespace adc::tool {
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <cstring>
 
-#include "support/open_flags.h"
+#include "host/open_flags.h"
 
 namespace adc::tool {
 

@@ -12,8 +12,8 @@
 #include "artifact/linkable.h"
 #include "artifact/strip.h"
 #include "command_line.h"
+#include "host/exit_code.h"
 #include "print.h"
-#include "support/exit_code.h"
 
 namespace adc::tool {
 

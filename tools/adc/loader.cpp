@@ -5,10 +5,10 @@
 #include "bundle_file.h"
 #include "command_line.h"
 #include "compile_source.h"
+#include "host/exit_code.h"
+#include "host/input_kind.h"
 #include "keys/keys.h"
 #include "prints.h"
-#include "support/exit_code.h"
-#include "support/input_kind.h"
 #include "support/nearest.h"
 #include "support/printable.h"
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-namespace adc::driver {
+namespace adc::product {
 struct Product;
-}
+}  // namespace adc::product
 
 namespace adc::tool {
 
@@ -144,7 +144,7 @@ struct OpenOptions : SourceOptions {
   /// For source files: what messages and places call a file whose name begins so.
   std::vector<std::pair<std::string, std::string>> prefix_map = {};
   /// For source files: gets all that the compiler says of them but the bytes; null: nothing.
-  driver::Product* product = nullptr;
+  product::Product* product = nullptr;
 };
 /// --check-bounds, which is the default of commands that run what they compile, and --no-check-bounds.
 struct BoundsOption {

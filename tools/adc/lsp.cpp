@@ -12,10 +12,10 @@
 #include "commands.h"
 #include "compile_source.h"
 #include "driver/derivations.h"
+#include "host/exit_code.h"
 #include "lsp_channel.h"
 #include "lsp_server.h"
 #include "print.h"
-#include "support/exit_code.h"
 
 namespace adc::tool {
 

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <charconv>
 
-#include "support/files.h"
+#include "host/files.h"
 
 namespace adc::tool {
 

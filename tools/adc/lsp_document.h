@@ -8,10 +8,10 @@
 
 #include "diag/diagnostics.h"
 #include "driver/compile.h"
+#include "host/input_kind.h"
 #include "lsp_text.h"
 #include "parse/lexer.h"
 #include "parse/places.h"
-#include "support/input_kind.h"
 
 namespace adc::tool {
 
@@ -110,7 +110,7 @@ class Document {
   std::string text_;
   bool analysed_ = false;
   std::vector<DocumentMessage> messages_;
-  driver::Product product_;
+  product::Product product_;
   parse::Places places_;
 };
 

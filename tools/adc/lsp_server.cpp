@@ -5,8 +5,8 @@
 #include <initializer_list>
 #include <nlohmann/json.hpp>
 
-#include "driver/version.h"
-#include "support/input_kind.h"
+#include "host/input_kind.h"
+#include "product/version.h"
 #include "support/uri.h"
 
 namespace adc::tool {
@@ -171,7 +171,7 @@ void LanguageServer::AnswerRequest(const Json& id, const std::string& method, co
                       {"referencesProvider", true},
                       {"renameProvider", true},
                       {"completionProvider", {{"triggerCharacters", {"%", "@"}}}}}},
-                    {"serverInfo", {{"name", "adc"}, {"version", driver::kVersion}}}});
+                    {"serverInfo", {{"name", "adc"}, {"version", product::kVersion}}}});
   }
   if (!initialised_) return Fail(id, kNotInitialised, "the first request is 'initialize'");
   if (method == "shutdown") {

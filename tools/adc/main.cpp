@@ -7,11 +7,11 @@
 
 #include "command_line.h"
 #include "commands.h"
+#include "host/crash.h"
+#include "host/exit_code.h"
+#include "host/terminal.h"
 #include "session.h"
-#include "support/crash.h"
-#include "support/exit_code.h"
 #include "support/nearest.h"
-#include "support/terminal.h"
 
 namespace {
 

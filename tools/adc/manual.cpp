@@ -4,7 +4,7 @@
 
 #include "command_line.h"
 #include "commands.h"
-#include "support/exit_code.h"
+#include "host/exit_code.h"
 #include "support/nearest.h"
 
 namespace adc::tool {

@@ -10,11 +10,11 @@
 #include "bundle_file.h"
 #include "command_line.h"
 #include "commands.h"
+#include "host/exit_code.h"
+#include "host/files.h"
+#include "host/output_places.h"
 #include "json_output.h"
 #include "print.h"
-#include "support/exit_code.h"
-#include "support/files.h"
-#include "support/output_places.h"
 
 namespace adc::tool {
 

@@ -2,9 +2,9 @@
 
 #include "diag/diagnostics.h"
 #include "diag/errors/driver.h"
+#include "host/exit_code.h"
+#include "host/terminal.h"
 #include "print.h"
-#include "support/exit_code.h"
-#include "support/terminal.h"
 
 namespace adc::tool {
 

@@ -6,10 +6,10 @@
 
 #include "command_line.h"
 #include "commands.h"
+#include "host/exit_code.h"
+#include "host/files.h"
 #include "new_templates.h"
 #include "print.h"
-#include "support/exit_code.h"
-#include "support/files.h"
 
 namespace adc::tool {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "support/exit_code.h"
+#include "host/exit_code.h"
 
 namespace adc::tool {
 

@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <string>
 
-#include "support/terminal.h"
+#include "host/terminal.h"
 
 namespace adc::tool {
 

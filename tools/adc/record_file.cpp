@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "command_line.h"
-#include "support/exit_code.h"
-#include "support/files.h"
+#include "host/exit_code.h"
+#include "host/files.h"
 
 namespace adc::tool {
 

@@ -9,14 +9,14 @@
 #include "commands.h"
 #include "driver/compile.h"
 #include "driver/targets.h"
+#include "host/exit_code.h"
+#include "host/files.h"
+#include "host/output_places.h"
 #include "launch_sizes.h"
 #include "print.h"
 #include "report_data.h"
 #include "report_page.h"
 #include "report_stacks.h"
-#include "support/exit_code.h"
-#include "support/files.h"
-#include "support/output_places.h"
 
 namespace adc::tool {
 
@@ -27,7 +27,7 @@ constexpr uint64_t kMostShown = 64 << 20;
 /// The data of one file. `shown`: the file whose text is shown in place of a source's, and whose name it has,
 /// or as the source of a bundle; empty: none. An exit code.
 int ReportOf(const std::string& file, const std::string& shown, const SizeRequest& request, Json* data) {
-  driver::Product product;
+  product::Product product;
   OpenOptions options;
   options.targets = driver::DefaultTargets();
   options.keep_going = true;

@@ -27,7 +27,7 @@ std::string FileName(const std::string& path) {
 }
 
 /// All that the page may name: what the metadata calls sources, and what the compiler has read.
-std::vector<std::string> FilesOf(const Json& metadata, const driver::Product* product) {
+std::vector<std::string> FilesOf(const Json& metadata, const product::Product* product) {
   std::set<std::string> files;
   for (const Json& source : metadata["sources"]) files.insert(source.get<std::string>());
   if (product != nullptr) {
@@ -53,7 +53,7 @@ void MakeShowable(Json& value, const PageNames& names) {
 /// What gradients do about values, and the texts in whose lines these stand.
 class SourceFacts {
  public:
-  explicit SourceFacts(const driver::Product& product) : product_(product) {
+  explicit SourceFacts(const product::Product& product) : product_(product) {
     if (!product.sources.Files().empty()) Use(*product.sources.Files().front());
     for (const auto& [gradient, record] : product.provisions) {
       for (const autodiff::ProvisionNote& note : autodiff::NotesOf(record)) {
@@ -82,7 +82,7 @@ class SourceFacts {
     return shown_.size() - 1;
   }
 
-  const driver::Product& product_;
+  const product::Product& product_;
   std::vector<const diag::SourceFile*> shown_;
 };
 

@@ -4,9 +4,9 @@
 #include "json_output.h"
 #include "launch_sizes.h"
 
-namespace adc::driver {
+namespace adc::product {
 struct Product;
-}
+}  // namespace adc::product
 
 namespace adc::tool {
 
@@ -15,9 +15,9 @@ struct ReportInput {
   const adrt_bundle* bundle = nullptr;
   const AllSizes& sizes;
   const SizeRequest& request;
-  const driver::Product* product = nullptr;  ///< of a source; null: the input is a bundle
-  const std::string* text = nullptr;         ///< what is shown in place of the source's text; null: that
-  std::string source;                        ///< of a bundle: its name for the file that `text` is of
+  const product::Product* product = nullptr;  ///< of a source; null: the input is a bundle
+  const std::string* text = nullptr;          ///< what is shown in place of the source's text; null: that
+  std::string source;                         ///< of a bundle: its name for the file that `text` is of
 };
 
 /// Everything about it. No name in it says where a file lies.

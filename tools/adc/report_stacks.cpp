@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "artifact/metadata.h"
-#include "driver/text_digest.h"
+#include "product/text_digest.h"
 
 namespace adc::tool {
 
@@ -94,7 +94,7 @@ std::optional<bool> IsTextOf(const Json& metadata, const std::string& source, co
   bool all_known = true;
   for (size_t at = 0; at < digests->size(); ++at) {  // merged bundles may have several texts of one name
     if (metadata["sources"][at] != source) continue;
-    if ((*digests)[at] == driver::TextDigest(text)) return true;
+    if ((*digests)[at] == product::TextDigest(text)) return true;
     all_known = all_known && (*digests)[at] != "";
   }
   return all_known && !digests->empty() ? std::optional(false) : std::nullopt;

@@ -8,14 +8,14 @@
 
 #include "command_line.h"
 #include "commands.h"
+#include "host/exit_code.h"
+#include "host/input_kind.h"
+#include "host/output_places.h"
 #include "interpret.h"
 #include "json_output.h"
 #include "launch.h"
 #include "print.h"
 #include "prints.h"
-#include "support/exit_code.h"
-#include "support/input_kind.h"
-#include "support/output_places.h"
 #include "trust.h"
 
 namespace adc::tool {

@@ -3,7 +3,7 @@
 #include <new>
 
 #include "command_line.h"
-#include "support/exit_code.h"
+#include "host/exit_code.h"
 
 namespace adc::tool {
 

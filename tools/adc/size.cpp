@@ -7,11 +7,11 @@
 #include "command_line.h"
 #include "commands.h"
 #include "driver/targets.h"
+#include "host/exit_code.h"
 #include "json_output.h"
 #include "launch_sizes.h"
 #include "launch_sizes_json.h"
 #include "print.h"
-#include "support/exit_code.h"
 
 namespace adc::tool {
 

@@ -6,9 +6,9 @@
 #include "code_statistics.h"
 #include "command_line.h"
 #include "commands.h"
+#include "host/exit_code.h"
 #include "json_output.h"
 #include "print.h"
-#include "support/exit_code.h"
 
 namespace adc::tool {
 

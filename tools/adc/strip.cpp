@@ -9,10 +9,10 @@
 #include "command_line.h"
 #include "commands.h"
 #include "debug_parts.h"
+#include "host/exit_code.h"
+#include "host/files.h"
 #include "json_output.h"
 #include "print.h"
-#include "support/exit_code.h"
-#include "support/files.h"
 
 namespace adc::tool {
 

@@ -1,8 +1,8 @@
 #include "trust.h"
 
 #include "check_spirv.h"
+#include "host/files.h"
 #include "keys/keys.h"
-#include "support/files.h"
 
 namespace adc::tool {
 

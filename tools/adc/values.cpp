@@ -6,10 +6,10 @@
 #include <limits>
 
 #include "command_line.h"
+#include "host/exit_code.h"
+#include "host/files.h"
+#include "host/machine.h"
 #include "npy/npy.h"
-#include "support/exit_code.h"
-#include "support/files.h"
-#include "support/machine.h"
 #include "support/nearest.h"
 #include "support/number.h"
 

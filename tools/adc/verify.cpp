@@ -8,13 +8,13 @@
 #include "code_check.h"
 #include "command_line.h"
 #include "commands.h"
-#include "driver/fact_note.h"
+#include "host/exit_code.h"
 #include "ir/module.h"
 #include "json_output.h"
 #include "keys/keys.h"
 #include "loader.h"
 #include "print.h"
-#include "support/exit_code.h"
+#include "product/fact_note.h"
 #include "trust.h"
 
 namespace adc::tool {
@@ -59,7 +59,7 @@ int CheckAllCode(const std::string& path, std::vector<uint8_t> content, std::str
     std::vector<uint8_t> bytes;
     if (int code = ReadSectionBytes(file, number, &bytes); code != kExitOk) return code;
     std::string wrong = CheckCode(file.metadata, section, bytes);
-    std::optional<std::string> other = driver::CompareFactNote(file.metadata, section.target, bytes);
+    std::optional<std::string> other = product::CompareFactNote(file.metadata, section.target, bytes);
     if (!other) *silent += (silent->empty() ? "" : ", ") + SectionTitle(file, section);
     if (wrong.empty() && other && !other->empty())
       wrong = "the metadata differs from the code's own note of " + *other;

@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "command_line.h"
-#include "support/files.h"
-#include "support/input_kind.h"
+#include "host/files.h"
+#include "host/input_kind.h"
 #include "support/nearest.h"
 
 namespace adc::tool {

@@ -2,7 +2,7 @@
 
 #include <filesystem>
 
-#include "support/installed.h"
+#include "host/installed.h"
 
 namespace adc::codegen {
 

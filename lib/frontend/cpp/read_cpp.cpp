@@ -24,8 +24,8 @@
 #include "frontend/cpp/guarded_files.h"
 #include "frontend/cpp/header_text.h"
 #include "frontend/cpp/kernels.h"
+#include "host/installed.h"
 #include "ir/module.h"
-#include "support/installed.h"
 
 namespace adc::frontend {
 

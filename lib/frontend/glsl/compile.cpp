@@ -23,8 +23,8 @@
 #include "frontend/glsl/code.h"
 #include "frontend/glsl/marks.h"
 #include "frontend/glsl/rewrite.h"
+#include "host/read_text.h"
 #include "support/printable.h"
-#include "support/read_text.h"
 
 namespace adc::frontend::glsl {
 

@@ -1,0 +1,20 @@
+#pragma once
+// The C header of a bundle: what an engine names at compile time instead of writing strings and positions.
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "artifact/metadata.h"
+
+namespace adc::product {
+
+/// A header that compiles as C11 and C++: per kernel its name, interface hash and the position of each
+/// parameter, and where the loader's headers are found its typed call; per layout its size, offset and
+/// strides of each field, and its struct; the entry points, for those who link the object. `guard` becomes
+/// the include guard. `more` adds to a kernel's part, given the word that its names begin with.
+using KernelText = std::function<std::string(const artifact::KernelMeta& kernel, const std::string& word)>;
+std::string HeaderText(const artifact::Metadata& metadata, std::string_view guard,
+                       const KernelText& more = {});
+
+}  // namespace adc::product

@@ -1,0 +1,29 @@
+#pragma once
+// What a compilation makes.
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "autodiff/provisions.h"
+#include "diag/source.h"
+#include "ir/module.h"
+
+namespace adc::product {
+
+/// What one compilation made.
+struct Product {
+  std::vector<uint8_t> bytes;             ///< in the form that the options ask for
+  std::vector<uint8_t> header, json;      ///< where the options name a file for them
+  std::vector<std::string> dependencies;  ///< files read, the inputs first
+  /// What gradients do about primal values, by name of the gradient, where the options
+  /// ask.
+  std::map<std::string, autodiff::ProvisionRecord> provisions;
+  std::unique_ptr<ir::Module> module;  ///< where text of the IR is asked for: what `bytes` are the text of
+  diag::SourceManager sources;         ///< what places in `module` and `provisions` refer to
+  bool cancelled = false;              ///< the caller ended the compilation
+};
+
+}  // namespace adc::product

@@ -1,0 +1,24 @@
+#pragma once
+// What a kernel, and each task of it, does with the memory of its parameters.
+
+#include <cstdint>
+#include <vector>
+
+#include "ir/function.h"
+
+namespace adc::product {
+
+/// What is done with one parameter.
+struct ParamUse {
+  bool reads = false;
+  bool writes = false;
+  uint32_t shape_as_i32 = 0;  ///< axes, a bit each
+};
+
+/// By position of the parameter: what the whole kernel does.
+std::vector<ParamUse> UsesOf(const ir::Function& kernel);
+
+/// The same of each task, as analysis::TasksOf has them.
+std::vector<std::vector<ParamUse>> TaskUsesOf(const ir::Function& kernel);
+
+}  // namespace adc::product

@@ -1,0 +1,38 @@
+#pragma once
+// What a header has for typed calls: a kernel's arguments as a struct, and the table of adrt_arg that is made
+// of it.
+
+#include <string>
+#include <vector>
+
+#include "artifact/metadata.h"
+
+namespace adc::product {
+
+/// How the struct of a kernel's arguments names a parameter; empty where it has no such member.
+struct CallMember {
+  std::string name;
+  std::string shape;    ///< of a buffer with axes; of a companion that of its primal, whose shape it has
+  std::string version;  ///< of the content that sizes are read from
+  std::string setter;   ///< takes memory and extents of a buffer with several axes from an mdspan
+};
+
+/// One for each of kernel.params. What the launch makes has no member.
+std::vector<CallMember> CallMembers(const artifact::KernelMeta& kernel);
+
+/// Whether programs launch the kernel: those that count for a launch are the loader's.
+bool IsCalled(const artifact::KernelMeta& kernel);
+
+/// A scalar type in C: "float"; uint16_t for the bits of an f16.
+std::string CallScalar(artifact::ScalarType type);
+
+/// What follows the name of a by-value element: "", "[3]" of a vector, "[3][3]" of a matrix.
+std::string CallElement(uint32_t rows, uint32_t columns);
+
+/// The struct `word`_args, the function `word`_bind and, for C++20, the same with spans in the namespace
+/// adc::calls::`space`. `layouts` are the names of the structs of metadata.layouts.
+std::string CallText(const artifact::KernelMeta& kernel, const artifact::Metadata& metadata,
+                     const std::vector<std::string>& layouts, const std::string& word,
+                     const std::string& space);
+
+}  // namespace adc::product
