@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "diag/errors/shader.h"
-#include "frontend/spirv/lowering.h"
-#include "ir/module.h"
+#include "frontend/spirv/operations.h"
 
 namespace adc::frontend::spirv {
 
@@ -37,7 +35,7 @@ constexpr Update kUpdates[] = {
 }  // namespace
 
 /// What an atomic operation changes: a number of a storage buffer, or of memory that a workgroup shares.
-Lowering::Place Lowering::AtomicPlace(const Instruction& inst) {
+Operations::Place Operations::AtomicPlace(const Instruction& inst) {
   Pointer p = GetPointer(inst.At(0), inst);
   if (p.kind == Pointer::Kind::Handle) return TexelPlace(p, inst);
   bool in_buffer =
@@ -46,10 +44,7 @@ Lowering::Place Lowering::AtomicPlace(const Instruction& inst) {
     Refuse(diag::E0855, inst.span, "an atomic operation on memory other than a storage buffer");
   Require(types_.IsRegister(p.pointee) && types_.Register(p.pointee).IsScalar(), inst,
           "an atomic operation on something other than a number");
-  if (in_buffer) {
-    if (p.part) p = ComponentPlace(p);
-    return PlaceOf(p, types_.MemoryScalar(p.pointee), 0, inst);
-  }
+  if (in_buffer) return NumberAt(p, inst);
   if (p.column || p.component)
     Refuse(diag::E0855, inst.span, "an atomic operation on a component of a local vector",
            "declare an array of numbers");
@@ -61,26 +56,21 @@ Lowering::Place Lowering::AtomicPlace(const Instruction& inst) {
 }
 
 /// What `access` gives, which is left out, and gives 0, where the place lies outside of its image.
-ir::Value Lowering::Inside(const Place& place, const std::function<ir::Value()>& access) {
+ir::Value Operations::Inside(const Place& place, const std::function<ir::Value()>& access) {
   if (!place.inside.Valid()) return access();
   ir::Type type = ir::Type::Of(place.Scalar());
-  ir::Inst branch = b_->If(place.inside, {&type, 1});
-  ir::Block outer = b_->block();
+  ir::Inst branch = b_.If(place.inside, {&type, 1});
+  ir::Block outer = b_.block();
   for (uint32_t r = 0; r < 2; ++r) {
-    b_->SetBlock((*kernel_)[branch].regions[r]);
-    ir::Value value = r == 0 ? access() : b_->Zero(type);
-    b_->Yield({&value, 1});
+    b_.SetBlock(kernel_[branch].regions[r]);
+    ir::Value value = r == 0 ? access() : b_.Zero(type);
+    b_.Yield({&value, 1});
   }
-  b_->SetBlock(outer);
-  return kernel_->Result(branch);
+  b_.SetBlock(outer);
+  return kernel_.Result(branch);
 }
 
-bool Lowering::Atomic(const Instruction& inst) {
-  auto operation = static_cast<uint32_t>(inst.op);
-  bool is_atomic = (operation >= spv::OpAtomicLoad && operation <= spv::OpAtomicXor) ||
-                   operation == spv::OpAtomicFAddEXT || operation == spv::OpAtomicFMinEXT ||
-                   operation == spv::OpAtomicFMaxEXT;
-  if (!is_atomic) return false;
+void Operations::Atomic(const Instruction& inst) {
   Place place = AtomicPlace(inst);
   if (place.unit != nullptr && place.unit->float_words)
     Refuse(diag::E0854, inst.span, "an atomic operation on words whose adjoint as floats is asked for",
@@ -91,25 +81,25 @@ bool Lowering::Atomic(const Instruction& inst) {
     std::vector<ir::Value> memory;
     for (ir::Value value : values) memory.push_back(ToMemory(value, element));
     ir::Value old = Inside(place, [&] {
-      return b_->Access(op, place.Base(), place.indices, memory, ir::kNoAttr, place.component);
+      return b_.Access(op, place.Base(), place.indices, memory, ir::kNoAttr, place.component);
     });
     if (inst.result != 0) SetOne(inst, FromMemory(old));
   };
-  switch (operation) {
+  switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpAtomicLoad:
       SetOne(inst, FromMemory(Inside(place, [&] {
-               return b_->Load(place.Base(), place.indices, ir::kNoAttr, place.component);
+               return b_.Load(place.Base(), place.indices, ir::kNoAttr, place.component);
              })));
-      return true;
+      return;
     case spv::OpAtomicCompareExchange:
       access(ir::Op::AtomicCompareExchange, {GetOne(inst.At(5)), GetOne(inst.At(4))});
-      return true;
+      return;
     case spv::OpAtomicIIncrement:
-      access(ir::Op::AtomicAdd, {b_->Int(type, 1)});
-      return true;
+      access(ir::Op::AtomicAdd, {b_.Int(type, 1)});
+      return;
     case spv::OpAtomicIDecrement:
-      access(ir::Op::AtomicSub, {b_->Int(type, 1)});
-      return true;
+      access(ir::Op::AtomicSub, {b_.Int(type, 1)});
+      return;
     default:
       break;
   }
@@ -124,7 +114,6 @@ bool Lowering::Atomic(const Instruction& inst) {
     Refuse(diag::E0854, inst.span, "an atomic minimum or maximum of another signedness than the buffer's",
            "declare the buffer with the type that is compared");
   access(update->op, {GetOne(inst.At(3))});
-  return true;
 }
 
 }  // namespace adc::frontend::spirv

@@ -216,6 +216,31 @@ const Binary::LocalSize* Binary::LocalSizeOf(Id function) const {
   return Under(local_sizes_, function);
 }
 
+std::vector<Id> Binary::Successors(const Block& block) const {
+  std::vector<Id> labels;
+  if (block.terminator == nullptr) return labels;
+  const Instruction& last = *block.terminator;
+  switch (static_cast<uint32_t>(last.op)) {
+    case spv::OpBranch:
+      labels.push_back(last.At(0));
+      break;
+    case spv::OpBranchConditional:
+      labels = {last.At(1), last.At(2)};
+      break;
+    case spv::OpSwitch: {
+      const Instruction* selector = Find(last.At(0));
+      const Instruction* type = selector == nullptr ? nullptr : Find(selector->type);
+      uint32_t words = type != nullptr && type->At(0) == 64 ? 2 : 1;
+      labels.push_back(last.At(1));
+      for (size_t n = 2 + words; n < last.operands.size(); n += words + 1) labels.push_back(last.At(n));
+      break;
+    }
+    default:
+      break;
+  }
+  return labels;
+}
+
 std::string_view Binary::TextOf(Id string) const {
   const std::string* text = Under(strings_, string);
   return text == nullptr ? std::string_view() : *text;

@@ -78,6 +78,8 @@ class Binary {
     bool ids = false;
   };
   const LocalSize* LocalSizeOf(Id function) const;
+  /// The blocks that a branch at the end of `block` names.
+  std::vector<Id> Successors(const Block& block) const;
   std::string_view TextOf(Id string) const;
   /// Whether the module says that adc has printed it.
   bool IsPrinted() const { return printed_; }

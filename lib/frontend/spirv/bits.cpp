@@ -1,83 +1,54 @@
-// Integers as bits.
-
-#include "frontend/spirv/lowering.h"
+#include "frontend/spirv/bits.h"
 
 namespace adc::frontend::spirv {
 
 using ir::Op;
 
 // (a << (w - offset - count)) >> (w - count); a count of 0 gives 0.
-ir::Value Lowering::BitField(const Instruction& inst) {
-  ir::Value base = GetOne(inst.At(0));
-  ir::Type t = kernel_->TypeOf(base);
-  ir::Value width = Splat(b_->Int(t.ScalarType(), ir::BitWidth(t.scalar)), t),
-            zero = Splat(b_->Zero(t.ScalarType()), t);
-  ir::Value offset = Splat(b_->Cast(GetOne(inst.At(1)), t.ScalarType()), t),
-            count = Splat(b_->Cast(GetOne(inst.At(2)), t.ScalarType()), t);
-  ir::Value right = b_->Make(Op::Sub, {width, count});
-  ir::Value left = b_->Make(Op::Sub, {right, offset});
-  ir::Value high = b_->Make(Op::Shl, {base, left});
-  ir::Value low = inst.op == spv::OpBitFieldSExtract
-                      ? b_->Make(Op::Shr, {high, right})
-                      : b_->Cast(b_->Make(Op::Shr, {Unsigned(high), Unsigned(right)}), t);
-  return b_->Make(Op::Select, {b_->Make(Op::Eq, {count, zero}), zero, low});
+ir::Value BitField(KernelBuilder& b, ir::Value base, ir::Value offset, ir::Value count, bool has_sign) {
+  ir::Type t = b.TypeOf(base);
+  ir::Value width = b.Splat(b.Int(t.ScalarType(), ir::BitWidth(t.scalar)), t),
+            zero = b.Splat(b.Zero(t.ScalarType()), t);
+  offset = b.Splat(b.Cast(offset, t.ScalarType()), t);
+  count = b.Splat(b.Cast(count, t.ScalarType()), t);
+  ir::Value right = b.Make(Op::Sub, {width, count});
+  ir::Value left = b.Make(Op::Sub, {right, offset});
+  ir::Value high = b.Make(Op::Shl, {base, left});
+  ir::Value low = has_sign ? b.Make(Op::Shr, {high, right})
+                           : b.Cast(b.Make(Op::Shr, {b.Unsigned(high), b.Unsigned(right)}), t);
+  return b.Make(Op::Select, {b.Make(Op::Eq, {count, zero}), zero, low});
 }
 
-ir::Value Lowering::WithBitField(const Instruction& inst) {
-  ir::Value base = GetOne(inst.At(0)), what = GetOne(inst.At(1));
-  ir::Type t = kernel_->TypeOf(base);
-  ir::Value one = Splat(b_->Int(t.ScalarType(), 1), t),
-            width = Splat(b_->Int(t.ScalarType(), ir::BitWidth(t.scalar)), t);
-  ir::Value offset = Splat(b_->Cast(GetOne(inst.At(2)), t.ScalarType()), t),
-            count = Splat(b_->Cast(GetOne(inst.At(3)), t.ScalarType()), t);
-  ir::Value some = b_->Make(Op::Sub, {b_->Make(Op::Shl, {one, count}), one});
+ir::Value WithBitField(KernelBuilder& b, ir::Value base, ir::Value what, ir::Value offset, ir::Value count) {
+  ir::Type t = b.TypeOf(base);
+  ir::Value one = b.Splat(b.Int(t.ScalarType(), 1), t),
+            width = b.Splat(b.Int(t.ScalarType(), ir::BitWidth(t.scalar)), t);
+  offset = b.Splat(b.Cast(offset, t.ScalarType()), t);
+  count = b.Splat(b.Cast(count, t.ScalarType()), t);
+  ir::Value some = b.Make(Op::Sub, {b.Make(Op::Shl, {one, count}), one});
   ir::Value ones =
-      b_->Make(Op::Select, {b_->Make(Op::Eq, {count, width}), Splat(b_->Int(t.ScalarType(), -1), t), some});
-  ir::Value mask = b_->Make(Op::Shl, {ones, offset});
-  ir::Value other_bits = b_->Make(Op::And, {base, b_->Make(Op::Not, {mask})});
-  return b_->Make(Op::Or, {other_bits, b_->Make(Op::And, {b_->Make(Op::Shl, {what, offset}), mask})});
+      b.Make(Op::Select, {b.Make(Op::Eq, {count, width}), b.Splat(b.Int(t.ScalarType(), -1), t), some});
+  ir::Value mask = b.Make(Op::Shl, {ones, offset});
+  ir::Value other_bits = b.Make(Op::And, {base, b.Make(Op::Not, {mask})});
+  return b.Make(Op::Or, {other_bits, b.Make(Op::And, {b.Make(Op::Shl, {what, offset}), mask})});
 }
 
-// Two results: the lower bits, and what does not fit there.
-Value Lowering::WithHighBits(const Instruction& inst) {
-  ir::Value left = GetOne(inst.At(0)), right = GetOne(inst.At(1));
-  ir::Type type = kernel_->TypeOf(left);
-  auto make = [&](Op op, ir::Value a, ir::Value b) { return b_->Make(op, {a, b}); };
-  switch (static_cast<uint32_t>(inst.op)) {
-    case spv::OpIAddCarry: {
-      ir::Value sum = make(Op::Add, left, right);
-      return {{sum, b_->Cast(make(Op::Lt, Unsigned(sum), Unsigned(left)), type)}};
-    }
-    case spv::OpISubBorrow: {
-      ir::Value borrow = make(Op::Lt, Unsigned(left), Unsigned(right));
-      return {{make(Op::Sub, left, right), b_->Cast(borrow, type)}};
-    }
-    default: {
-      ir::Value low = make(Op::Mul, left, right);
-      if (inst.op == spv::OpSMulExtended) return {{low, make(Op::MulHi, left, right)}};
-      return {{low, b_->Cast(make(Op::MulHi, Unsigned(left), Unsigned(right)), type)}};
-    }
-  }
+ir::Value HighestBit(KernelBuilder& b, ir::Value v) {
+  ir::Type t = b.TypeOf(v);
+  ir::Value most = b.Splat(b.Int(t.ScalarType(), ir::BitWidth(t.scalar) - 1), t);
+  return b.Make(Op::Sub, {most, b.Make(Op::Clz, {v})});
 }
 
-// The highest bit that is set; -1 for none.
-ir::Value Lowering::HighestBit(ir::Value v) {
-  ir::Type t = kernel_->TypeOf(v);
-  ir::Value most = Splat(b_->Int(t.ScalarType(), ir::BitWidth(t.scalar) - 1), t);
-  return b_->Make(Op::Sub, {most, b_->Make(Op::Clz, {v})});
+ir::Value HighestBitOfSigned(KernelBuilder& b, ir::Value v) {
+  ir::Type t = b.TypeOf(v);
+  ir::Value negative = b.Make(Op::Lt, {v, b.Splat(b.Zero(t.ScalarType()), t)});
+  return HighestBit(b, b.Make(Op::Select, {negative, b.Make(Op::Not, {v}), v}));
 }
 
-// The highest bit that differs from the sign.
-ir::Value Lowering::HighestBitOfSigned(ir::Value v) {
-  ir::Type t = kernel_->TypeOf(v);
-  ir::Value negative = b_->Make(Op::Lt, {v, Splat(b_->Zero(t.ScalarType()), t)});
-  return HighestBit(b_->Make(Op::Select, {negative, b_->Make(Op::Not, {v}), v}));
-}
-
-ir::Value Lowering::LowestBit(ir::Value v) {
-  ir::Type t = kernel_->TypeOf(v);
-  ir::Value none = b_->Make(Op::Eq, {v, Splat(b_->Zero(t.ScalarType()), t)});
-  return b_->Make(Op::Select, {none, Splat(b_->Int(t.ScalarType(), -1), t), b_->Make(Op::Ctz, {v})});
+ir::Value LowestBit(KernelBuilder& b, ir::Value v) {
+  ir::Type t = b.TypeOf(v);
+  ir::Value none = b.Make(Op::Eq, {v, b.Splat(b.Zero(t.ScalarType()), t)});
+  return b.Make(Op::Select, {none, b.Splat(b.Int(t.ScalarType(), -1), t), b.Make(Op::Ctz, {v})});
 }
 
 }  // namespace adc::frontend::spirv

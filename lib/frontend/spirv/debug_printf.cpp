@@ -2,8 +2,7 @@
 // each value. A format that asks for another text of a value is refused, since what is printed would not be
 // what it says.
 
-#include "diag/errors/shader.h"
-#include "frontend/spirv/lowering.h"
+#include "frontend/spirv/operations.h"
 #include "ir/module.h"
 
 namespace adc::frontend::spirv {
@@ -48,7 +47,7 @@ Specifier SpecifierAt(std::string_view format) {
 
 }  // namespace
 
-void Lowering::DebugPrintf(const Instruction& inst) {
+void Operations::DebugPrintf(const Instruction& inst) {
   std::string_view format = binary_.TextOf(inst.At(2));
   std::vector<ir::Value> values;
   std::string text;
@@ -83,13 +82,13 @@ void Lowering::DebugPrintf(const Instruction& inst) {
     Refuse(diag::E0854, inst.span,
            "a printf with '{}' in its text, which stands for a value in what a kernel prints", "write '{ }'");
   if (text.ends_with('\n')) text.pop_back();
-  ir::Inst print = b_->Create(ir::Op::Print, values, {});
-  (*kernel_)[print].symbol = module_.Intern(text);
+  ir::Inst print = b_.Create(ir::Op::Print, values, {});
+  kernel_[print].symbol = module_.Intern(text);
 }
 
-ir::Value Lowering::Printed(ir::Value value, char letter, uint32_t components, const std::string& specifier,
-                            const Instruction& inst) {
-  ir::Type type = kernel_->TypeOf(value);
+ir::Value Operations::Printed(ir::Value value, char letter, uint32_t components, const std::string& specifier,
+                              const Instruction& inst) {
+  ir::Type type = kernel_.TypeOf(value);
   bool is_integer = !type.IsFloat() && type.scalar != ir::Scalar::I1;
   bool fits = letter == 'f' ? type.IsFloat() : is_integer;
   if (!fits || type.IsMat() || type.Components() != components)
@@ -97,7 +96,7 @@ ir::Value Lowering::Printed(ir::Value value, char letter, uint32_t components, c
            "'" + specifier + "' in a printf is given a value of type " + ir::TypeName(type),
            "write %d or %u for an integer and %f for a float, with v2 to v4 in front of the letter for a "
            "vector");
-  return letter == 'u' ? Unsigned(value) : value;
+  return letter == 'u' ? b_.Unsigned(value) : value;
 }
 
 }  // namespace adc::frontend::spirv

@@ -1,7 +1,5 @@
-// What a shader does with images: which image an object is, and the operands of each operation.
+#include "frontend/spirv/image_operations.h"
 
-#include "diag/errors/shader.h"
-#include "frontend/spirv/lowering.h"
 #include "ir/module.h"
 
 namespace adc::frontend::spirv {
@@ -30,7 +28,7 @@ size_t MaskAt(const Instruction& inst) {
 
 }  // namespace
 
-bool Lowering::LoadHandle(const Instruction& inst) {
+bool Images::LoadHandle(const Instruction& inst) {
   if (!IsOpaque(types_.KindOf(inst.type))) return false;
   Pointer pointer = GetPointer(inst.At(0), inst);
   Require(pointer.kind == Pointer::Kind::Handle, inst, "an image is read from memory");
@@ -38,14 +36,14 @@ bool Lowering::LoadHandle(const Instruction& inst) {
   return true;
 }
 
-Lowering::Handle Lowering::HandleOf(Id id, const Instruction& user) {
+Handle Images::HandleOf(Id id, const Instruction& user) {
   auto found = frame().handles.find(id);
   Require(found != frame().handles.end(), user, "an image is used that nothing loads");
   return found->second;
 }
 
-Image Lowering::ImageOf(Id variable, const Instruction& user) {
-  Resource* resource = resources_->Find(variable);
+Image Images::ImageOf(Id variable, const Instruction& user) {
+  Resource* resource = resources_.Find(variable);
   Require(resource != nullptr && !resource->units.empty(), user, "a sampler is used as an image");
   return {LayoutOfImage(types_, ImageTypeOf(types_, resource->block), config_.parameters.native_images,
                         user.span),
@@ -53,16 +51,16 @@ Image Lowering::ImageOf(Id variable, const Instruction& user) {
 }
 
 /// Of what the code of a native image does not have.
-void Lowering::RefuseOfNative(Id variable, const std::string& what, const Instruction& user) {
+void Images::RefuseOfNative(Id variable, const std::string& what, const Instruction& user) {
   if (!config_.parameters.native_images) return;
   Refuse(diag::E0854, user.span,
-         what + " '" + resources_->Find(variable)->name + "', which --images=native leaves an image",
+         what + " '" + resources_.Find(variable)->name + "', which --images=native leaves an image",
          "imageLoad, imageStore, texelFetch and their sizes are taken of it; leave --images=native out, and "
          "the kernel has a buffer of its texels");
 }
 
 /// How a texture is read, by the name of its sampler.
-SamplerState Lowering::SamplerOf(Id variable) const {
+SamplerState Images::SamplerOf(Id variable) const {
   std::string name(binary_.NameOf(variable));
   for (const auto& [wanted, state] : config_.samplers) {
     if (wanted == name || wanted.empty()) return state;
@@ -71,20 +69,20 @@ SamplerState Lowering::SamplerOf(Id variable) const {
 }
 
 /// A constant, or a component of a vector that is made of constants.
-bool Lowering::IsZero(ir::Value v) const {
-  ir::Inst made = kernel_->DefiningInst(v);
-  if (made.Valid() && (*kernel_)[made].op == ir::Op::VecGet) {
-    ir::Inst whole = kernel_->DefiningInst(kernel_->Operand(made, 0));
-    std::optional<int64_t> component = kernel_->IntegerConstant(kernel_->Operand(made, 1));
-    bool parts = whole.Valid() && (*kernel_)[whole].op == ir::Op::VecMake && component && *component >= 0 &&
-                 *component < (*kernel_)[whole].operand_count;
-    return parts && IsZero(kernel_->Operand(whole, static_cast<uint32_t>(*component)));
+bool Images::IsZero(ir::Value v) const {
+  ir::Inst made = kernel_.DefiningInst(v);
+  if (made.Valid() && kernel_[made].op == ir::Op::VecGet) {
+    ir::Inst whole = kernel_.DefiningInst(kernel_.Operand(made, 0));
+    std::optional<int64_t> component = kernel_.IntegerConstant(kernel_.Operand(made, 1));
+    bool parts = whole.Valid() && kernel_[whole].op == ir::Op::VecMake && component && *component >= 0 &&
+                 *component < kernel_[whole].operand_count;
+    return parts && IsZero(kernel_.Operand(whole, static_cast<uint32_t>(*component)));
   }
-  return kernel_->IsConstant(v) && kernel_->ConstantOf(v).bits == 0;
+  return kernel_.IsConstant(v) && kernel_.ConstantOf(v).bits == 0;
 }
 
 /// Refuses what is said beside level 0. The offset of texels, where there is one.
-ir::Value Lowering::SampleOffset(const Instruction& inst) {
+ir::Value Images::SampleOffset(const Instruction& inst) {
   size_t at = MaskAt(inst);
   if (at == 0 || inst.operands.size() <= at) return {};
   uint32_t mask = inst.At(at++);
@@ -109,14 +107,14 @@ ir::Value Lowering::SampleOffset(const Instruction& inst) {
 }
 
 /// The first components of a vector that the result has.
-ir::Value Lowering::FirstOf(ir::Value vector, Id type) {
+ir::Value Images::FirstOf(ir::Value vector, Id type) {
   uint32_t count = types_.Register(type).Components();
   std::vector<ir::Value> parts;
-  for (uint32_t n = 0; n < count; ++n) parts.push_back(ComponentOf(vector, n));
-  return MakeVector(parts);
+  for (uint32_t n = 0; n < count; ++n) parts.push_back(b_.ComponentOf(vector, n));
+  return b_.MakeVector(parts);
 }
 
-bool Lowering::ImageOperation(const Instruction& inst) {
+bool Images::ImageOperation(const Instruction& inst) {
   auto image = [&] { return ImageOf(HandleOf(inst.At(0), inst).image, inst); };
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpSampledImage:
@@ -130,16 +128,15 @@ bool Lowering::ImageOperation(const Instruction& inst) {
       Image read = image();
       ir::Value place = GetOne(inst.At(1));
       if (ir::Value offset = SampleOffset(inst); offset.Valid())
-        place = b_->Make(ir::Op::Add, {place, offset});
-      SetOne(inst,
-             FirstOf(ImageBuilder(*b_, read).Load(place, types_.Register(inst.type).scalar), inst.type));
+        place = b_.Make(ir::Op::Add, {place, offset});
+      SetOne(inst, FirstOf(ImageBuilder(b_, read).Load(place, types_.Register(inst.type).scalar), inst.type));
       return true;
     }
     case spv::OpImageWrite: {
       Image written = image();
       SampleOffset(inst);
       ir::Value at = GetOne(inst.At(1)), texel = GetOne(inst.At(2));
-      ImageBuilder(*b_, written).Store(at, texel);
+      ImageBuilder(b_, written).Store(at, texel);
       return true;
     }
     case spv::OpImageSampleImplicitLod:
@@ -149,7 +146,7 @@ bool Lowering::ImageOperation(const Instruction& inst) {
       RefuseOfNative(handle.image, "a filter reads", inst);
       ir::Value offset = SampleOffset(inst);
       SetOne(inst,
-             FirstOf(ImageBuilder(*b_, sampled).Sample(GetOne(inst.At(1)), SamplerOf(handle.sampler), offset),
+             FirstOf(ImageBuilder(b_, sampled).Sample(GetOne(inst.At(1)), SamplerOf(handle.sampler), offset),
                      inst.type));
       return true;
     }
@@ -162,7 +159,7 @@ bool Lowering::ImageOperation(const Instruction& inst) {
               "a component is gathered that no texel has");
       if (SampleOffset(inst).Valid()) Refuse(diag::E0854, inst.span, "texels that are gathered at an offset");
       SetOne(inst,
-             ImageBuilder(*b_, sampled)
+             ImageBuilder(b_, sampled)
                  .Gather(GetOne(inst.At(1)), static_cast<uint32_t>(*component), SamplerOf(handle.sampler)));
       return true;
     }
@@ -170,11 +167,11 @@ bool Lowering::ImageOperation(const Instruction& inst) {
     case spv::OpImageQuerySizeLod:
       if (inst.op == spv::OpImageQuerySizeLod && !IsZero(GetOne(inst.At(1))))
         RefuseOfNative(HandleOf(inst.At(0), inst).image, "the size of a level is asked of", inst);
-      SetOne(inst, ImageBuilder(*b_, image()).Size());
+      SetOne(inst, ImageBuilder(b_, image()).Size());
       return true;
     case spv::OpImageQueryLevels:
       RefuseOfNative(HandleOf(inst.At(0), inst).image, "the number of levels is asked of", inst);
-      SetOne(inst, b_->I32(1));
+      SetOne(inst, b_.I32(1));
       return true;
     case spv::OpImageTexelPointer: {
       Pointer pointer = GetPointer(inst.At(0), inst);
@@ -190,7 +187,7 @@ bool Lowering::ImageOperation(const Instruction& inst) {
 }
 
 /// The number that an atomic operation on a texel changes.
-Lowering::Place Lowering::TexelPlace(const Pointer& pointer, const Instruction& inst) {
+Images::Place Images::TexelPlace(const Pointer& pointer, const Instruction& inst) {
   Image image = ImageOf(pointer.variable, inst);
   RefuseOfNative(pointer.variable, "an atomic operation changes a texel of", inst);
   Require(pointer.texel.Valid() && image.layout.components == 1, inst,
@@ -198,8 +195,8 @@ Lowering::Place Lowering::TexelPlace(const Pointer& pointer, const Instruction& 
   Place place;
   place.array = image.buffer;
   place.scalar = image.layout.scalar;
-  place.inside = ImageBuilder(*b_, image).IsInside(pointer.texel);
-  place.indices = ImageBuilder(*b_, image).IndicesOf(pointer.texel);
+  place.inside = ImageBuilder(b_, image).IsInside(pointer.texel);
+  place.indices = ImageBuilder(b_, image).IndicesOf(pointer.texel);
   return place;
 }
 

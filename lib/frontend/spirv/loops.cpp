@@ -7,36 +7,16 @@
 
 #include <algorithm>
 
-#include "diag/errors/shader.h"
-#include "frontend/spirv/lowering.h"
+#include "frontend/spirv/control_flow.h"
 
 namespace adc::frontend::spirv {
 
 using ir::Op;
 
-std::set<Id> Lowering::LoopBlocks(const Block& header) {
-  std::set<Id> blocks{header.label};
-  Id merge = header.merge->At(0);
-  std::vector<Id> pending{header.label};
-  const Function& function = *frames_.back()->function;
-  while (!pending.empty()) {
-    auto found = function.block_of.find(pending.back());
-    pending.pop_back();
-    if (found == function.block_of.end()) continue;
-    const Block& block = function.blocks[found->second];
-    ++spent_;
-    for (Id next : Successors(block)) {
-      bool outside = next == merge;
-      for (const Scope& scope : frames_.back()->scopes)
-        outside =
-            outside || (scope.kind != Scope::Kind::Function && (next == scope.merge || next == scope.next));
-      if (!outside && blocks.insert(next).second) pending.push_back(next);
-    }
-  }
-  return blocks;
-}
+namespace {
 
-bool Lowering::IsPure(const Instruction& inst) const {
+/// Whether nothing but the result of an instruction tells that it has run.
+bool IsPure(const Instruction& inst) {
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpStore:
     case spv::OpCopyMemory:
@@ -47,68 +27,13 @@ bool Lowering::IsPure(const Instruction& inst) const {
       return false;
     case spv::OpExtInst:
       return inst.At(1) != GLSLstd450Modf && inst.At(1) != GLSLstd450Frexp;
-    case spv::OpAtomicFAddEXT:
-    case spv::OpAtomicFMinEXT:
-    case spv::OpAtomicFMaxEXT:
-      return false;
     default:
-      return inst.op < spv::OpAtomicLoad || inst.op > spv::OpAtomicXor;
+      return !IsAtomic(inst);
   }
-}
-
-void Lowering::EmitLoop(const Block& header) {
-  Nest();
-  if (header.terminator == nullptr) Refuse(diag::E0852, b_->span(), "a block does not end");
-  Spend(1, *header.merge);
-  Scope scope;
-  scope.kind = Scope::Kind::Loop;
-  scope.merge = header.merge->At(0);
-  scope.next = header.merge->At(1);
-  frame().scopes.push_back(scope);
-  ir::Inst loop = b_->While({}, {});
-  ir::Block back = b_->block(), condition = (*kernel_)[loop].regions[0], region = (*kernel_)[loop].regions[1];
-  const Block* test = TestOf(header);
-  ir::Value goes_on = b_->Int(ir::kI1, 1);
-  b_->SetBlock(condition);
-  if (test != nullptr) {
-    EmitBlock(header);
-    if (test != &header) EmitBlock(*test);
-    goes_on = GetOne(test->terminator->At(0));
-    if (test->terminator->At(1) == scope.merge) goes_on = b_->Make(Op::Not, {goes_on});
-  }
-  b_->Terminate(Op::ContinueIf, {{goes_on}});
-  b_->SetBlock(region);
-  if (test != nullptr) {
-    Id start = test->terminator->At(test->terminator->At(1) == scope.merge ? 2 : 1);
-    StoreEdge(test->label, start);
-    EmitBody(header, start);
-  } else if (scope.next == header.label) {
-    EmitOneBlock(header);
-  } else {
-    frame().open_header = header.label;
-    EmitBody(header, header.label);
-  }
-  Close(region);
-  b_->SetBlock(back);
-  frame().scopes.pop_back();
-  --depth_;
-}
-
-/// The iteration from `label` on, in a scope that `continue` leaves, and then the continue construct.
-void Lowering::EmitBody(const Block& header, Id label) {
-  size_t own = frame().scopes.size() - 1;
-  Id next = frame().scopes[own].next;
-  OpenScope(frame().scopes[own]);
-  bool falls = EmitFrom(0, label, next);
-  CloseScope(frame().scopes[own]);
-  if ((!falls && !frame().scopes[own].is_left) || next == header.label) return;
-  frame().scopes[own].next = 0;
-  EmitFrom(0, next, header.label);
-  frame().scopes[own].next = next;
 }
 
 /// Whether a phi of `block` has a value for the edge from `label`.
-bool Lowering::TakesFrom(const Block& block, Id label) {
+bool TakesFrom(const Block& block, Id label) {
   return std::any_of(block.phis.begin(), block.phis.end(), [&](const Instruction* phi) {
     for (size_t n = 1; n < phi->operands.size(); n += 2) {
       if (phi->At(n) == label) return true;
@@ -117,9 +42,62 @@ bool Lowering::TakesFrom(const Block& block, Id label) {
   });
 }
 
+}  // namespace
+
+void ControlFlow::EmitLoop(const Block& header) {
+  Nest();
+  if (header.terminator == nullptr) Refuse(diag::E0852, b_.span(), "a block does not end");
+  Spend(1, *header.merge);
+  Scope scope;
+  scope.kind = Scope::Kind::Loop;
+  scope.merge = header.merge->At(0);
+  scope.next = header.merge->At(1);
+  inlined().scopes.push_back(scope);
+  ir::Inst loop = b_.While({}, {});
+  ir::Block back = b_.block(), condition = kernel_[loop].regions[0], region = kernel_[loop].regions[1];
+  const Block* test = TestOf(header);
+  ir::Value goes_on = b_.Int(ir::kI1, 1);
+  b_.SetBlock(condition);
+  if (test != nullptr) {
+    EmitBlock(header);
+    if (test != &header) EmitBlock(*test);
+    goes_on = GetOne(test->terminator->At(0));
+    if (test->terminator->At(1) == scope.merge) goes_on = b_.Make(Op::Not, {goes_on});
+  }
+  b_.Terminate(Op::ContinueIf, {{goes_on}});
+  b_.SetBlock(region);
+  if (test != nullptr) {
+    Id start = test->terminator->At(test->terminator->At(1) == scope.merge ? 2 : 1);
+    StoreEdge(test->label, start);
+    EmitBody(header, start);
+  } else if (scope.next == header.label) {
+    EmitOneBlock(header);
+  } else {
+    inlined().open_header = header.label;
+    EmitBody(header, header.label);
+  }
+  b_.Close(region);
+  b_.SetBlock(back);
+  inlined().scopes.pop_back();
+  --depth_;
+}
+
+/// The iteration from `label` on, in a scope that `continue` leaves, and then the continue construct.
+void ControlFlow::EmitBody(const Block& header, Id label) {
+  size_t own = inlined().scopes.size() - 1;
+  Id next = inlined().scopes[own].next;
+  OpenScope(inlined().scopes[own]);
+  bool falls = EmitFrom(0, label, next);
+  CloseScope(inlined().scopes[own]);
+  if ((!falls && !inlined().scopes[own].is_left) || next == header.label) return;
+  inlined().scopes[own].next = 0;
+  EmitFrom(0, next, header.label);
+  inlined().scopes[own].next = next;
+}
+
 /// The block that only decides whether the loop goes on, the header or the one behind it; null where none
 /// does.
-const Block* Lowering::TestOf(const Block& header) {
+const Block* ControlFlow::TestOf(const Block& header) {
   Id merge = header.merge->At(0), next = header.merge->At(1);
   if (next == header.label) return nullptr;
   const Block* test = &header;
@@ -132,14 +110,14 @@ const Block* Lowering::TestOf(const Block& header) {
   if (!leaves || TakesFrom(BlockAt(merge), test->label)) return nullptr;
   for (const Block* block : {&header, test}) {
     for (const Instruction* inst : block->body) {
-      if (!IsPure(*inst) || leave_region_.count(inst->result) != 0) return nullptr;
+      if (!IsPure(*inst) || HasSlot(inst->result)) return nullptr;
     }
   }
   return test;
 }
 
 /// The header is the whole loop, and branches back to itself.
-void Lowering::EmitOneBlock(const Block& header) {
+void ControlFlow::EmitOneBlock(const Block& header) {
   EmitBlock(header);
   const Instruction& last = *header.terminator;
   if (last.op != spv::OpBranchConditional) return StoreEdge(header.label, header.label);
@@ -147,13 +125,13 @@ void Lowering::EmitOneBlock(const Block& header) {
   Require((last.At(1) == header.label) != negated, last, "a loop of one block does not repeat itself");
   Id out = last.At(negated ? 1 : 2);
   ir::Value again = GetOne(last.At(0));
-  if (negated) again = b_->Make(Op::Not, {again});
-  ir::Inst branch = b_->If(again, {});
-  b_->SetBlock((*kernel_)[branch].regions[0]);
+  if (negated) again = b_.Make(Op::Not, {again});
+  ir::Inst branch = b_.If(again, {});
+  b_.SetBlock(kernel_[branch].regions[0]);
   StoreEdge(header.label, header.label);
-  b_->SetBlock((*kernel_)[branch].regions[1]);
+  b_.SetBlock(kernel_[branch].regions[1]);
   Require(Leave(header.label, out), last, "a loop of one block leaves for elsewhere");
-  CloseArms(branch);
+  b_.CloseArms(branch);
 }
 
 }  // namespace adc::frontend::spirv

@@ -337,9 +337,10 @@ class Reader {
     std::vector<std::string> names;
     // First with all axes, in a module of its own; then with those that something asks for.
     ir::Module trial;
-    Lowering(binary_, types_, specs_, trial, entry, config).Run(free, nullptr);
+    Request request{binary_, types_, specs_, entry, config};
+    LowerEntry(request, trial, free, nullptr);
     FindAxes(trial, entry, config.axes);
-    Lowering(binary_, types_, specs_, module, entry, config).Run(free, &names);
+    LowerEntry(request, module, free, &names);
     candidates.insert(candidates.end(), names.begin(), names.end());
   }
 

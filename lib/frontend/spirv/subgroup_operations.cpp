@@ -2,9 +2,7 @@
 
 #include <limits>
 
-#include "diag/errors/shader.h"
-#include "frontend/spirv/lowering.h"
-#include "frontend/spirv/subgroups.h"
+#include "frontend/spirv/invocations.h"
 #include "ir/module.h"
 
 namespace adc::frontend::spirv {
@@ -75,38 +73,35 @@ ir::Value IdentityOf(ir::Builder& b, ir::Type scalar, Combination::Identity iden
 
 }  // namespace
 
-SubgroupBuilder Lowering::Subgroup() {
+SubgroupBuilder Invocations::Subgroup() {
   uint32_t size = local_size_[0] * local_size_[1] * local_size_[2];
-  return {*b_, local_index_, size, [this, size](ir::Type type) {
-            ir::Value array = Slot(type, size);
-            (*kernel_)[kernel_->DefiningInst(array)].words = {ir::Word::Shared};
-            return array;
-          }};
+  return {b_, local_index_, size,
+          [this, size](ir::Type type) { return Slot(type, size, {ir::Word::Shared}); }};
 }
 
 /// The bits of the lanes that stand in a relation to the own one, as a ballot.
-ir::Value Lowering::LaneMask(uint32_t builtin) {
+ir::Value Invocations::LaneMask(uint32_t builtin) {
   ir::Value lane = Subgroup().Lane();
-  ir::Value own = b_->Make(ir::Op::Shl, {b_->I32(1), lane});
-  ir::Value below = b_->Make(ir::Op::Sub, {own, b_->I32(1)});
+  ir::Value own = b_.Make(ir::Op::Shl, {b_.I32(1), lane});
+  ir::Value below = b_.Make(ir::Op::Sub, {own, b_.I32(1)});
   ir::Value bits = builtin == spv::BuiltInSubgroupEqMask   ? own
                    : builtin == spv::BuiltInSubgroupLtMask ? below
-                   : builtin == spv::BuiltInSubgroupLeMask ? b_->Make(ir::Op::Or, {own, below})
+                   : builtin == spv::BuiltInSubgroupLeMask ? b_.Make(ir::Op::Or, {own, below})
                    : builtin == spv::BuiltInSubgroupGeMask
-                       ? b_->Make(ir::Op::Not, {below})
-                       : b_->Make(ir::Op::Not, {b_->Make(ir::Op::Or, {own, below})});
+                       ? b_.Make(ir::Op::Not, {below})
+                       : b_.Make(ir::Op::Not, {b_.Make(ir::Op::Or, {own, below})});
   return BallotOf(bits);
 }
 
-ir::Value Lowering::BallotOf(ir::Value bits) {
-  ir::Value zero = b_->I32(0);
-  return MakeVector(std::array{bits, zero, zero, zero});
+ir::Value Invocations::BallotOf(ir::Value bits) {
+  ir::Value zero = b_.I32(0);
+  return b_.MakeVector(std::array{bits, zero, zero, zero});
 }
 
-std::optional<ir::Value> Lowering::SubgroupBuiltin(uint32_t builtin) {
+std::optional<ir::Value> Invocations::SubgroupBuiltin(uint32_t builtin) {
   switch (builtin) {
     case spv::BuiltInSubgroupSize:
-      return b_->I32(kSubgroupSize);
+      return b_.I32(kSubgroupSize);
     case spv::BuiltInSubgroupLocalInvocationId:
       return Subgroup().Lane();
     case spv::BuiltInSubgroupId:
@@ -125,13 +120,13 @@ std::optional<ir::Value> Lowering::SubgroupBuiltin(uint32_t builtin) {
 }
 
 /// A sum, minimum and the like: over all, over clusters, or over those before.
-bool Lowering::SubgroupReduction(const Instruction& inst) {
+bool Invocations::SubgroupReduction(const Instruction& inst) {
   std::optional<Combination> combination = CombinationOf(inst.op);
   if (!combination) return false;
   ir::Value given = GetOne(inst.At(2));
-  ir::Value value = combination->is_unsigned ? Unsigned(given) : given;
-  ir::Type type = kernel_->TypeOf(value);
-  ir::Value identity = Splat(IdentityOf(*b_, type.ScalarType(), combination->identity), type);
+  ir::Value value = combination->is_unsigned ? b_.Unsigned(given) : given;
+  ir::Type type = kernel_.TypeOf(value);
+  ir::Value identity = b_.Splat(IdentityOf(b_, type.ScalarType(), combination->identity), type);
   uint32_t cluster = kSubgroupSize;
   Over over = Over::All;
   switch (inst.At(1)) {
@@ -156,17 +151,17 @@ bool Lowering::SubgroupReduction(const Instruction& inst) {
       Refuse(diag::E0854, inst.span, "a reduction over a part of a subgroup that kernels do not have");
   }
   ir::Value sum = Subgroup().Reduce(combination->op, value, identity, over, cluster);
-  SetOne(inst, combination->is_unsigned ? b_->Cast(sum, kernel_->TypeOf(given)) : sum);
+  SetOne(inst, combination->is_unsigned ? b_.Cast(sum, kernel_.TypeOf(given)) : sum);
   return true;
 }
 
 /// What is asked of the bits of a ballot.
-bool Lowering::BallotOperation(const Instruction& inst) {
-  auto bits = [&](size_t n) { return ComponentOf(GetOne(inst.At(n)), 0); };
+bool Invocations::BallotOperation(const Instruction& inst) {
+  auto bits = [&](size_t n) { return b_.ComponentOf(GetOne(inst.At(n)), 0); };
   auto bit_at = [&](ir::Value of, ir::Value lane) {
-    ir::Value bit =
-        b_->Make(ir::Op::And, {b_->Make(ir::Op::Shr, {Unsigned(of), Unsigned(lane)}), Unsigned(b_->I32(1))});
-    return b_->Make(ir::Op::Ne, {bit, Unsigned(b_->I32(0))});
+    ir::Value bit = b_.Make(
+        ir::Op::And, {b_.Make(ir::Op::Shr, {b_.Unsigned(of), b_.Unsigned(lane)}), b_.Unsigned(b_.I32(1))});
+    return b_.Make(ir::Op::Ne, {bit, b_.Unsigned(b_.I32(0))});
   };
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpGroupNonUniformInverseBallot:
@@ -176,19 +171,19 @@ bool Lowering::BallotOperation(const Instruction& inst) {
       SetOne(inst, bit_at(bits(1), GetOne(inst.At(2))));
       return true;
     case spv::OpGroupNonUniformBallotFindLSB:
-      SetOne(inst, b_->Make(ir::Op::Ctz, {bits(1)}));
+      SetOne(inst, b_.Make(ir::Op::Ctz, {bits(1)}));
       return true;
     case spv::OpGroupNonUniformBallotFindMSB:
-      SetOne(inst, b_->Make(ir::Op::Sub, {b_->I32(31), b_->Make(ir::Op::Clz, {bits(1)})}));
+      SetOne(inst, b_.Make(ir::Op::Sub, {b_.I32(31), b_.Make(ir::Op::Clz, {bits(1)})}));
       return true;
     case spv::OpGroupNonUniformBallotBitCount: {
       ir::Value counted = bits(2);
       if (inst.At(1) != spv::GroupOperationReduce) {
         uint32_t mask = inst.At(1) == spv::GroupOperationInclusiveScan ? spv::BuiltInSubgroupLeMask
                                                                        : spv::BuiltInSubgroupLtMask;
-        counted = b_->Make(ir::Op::And, {counted, ComponentOf(LaneMask(mask), 0)});
+        counted = b_.Make(ir::Op::And, {counted, b_.ComponentOf(LaneMask(mask), 0)});
       }
-      SetOne(inst, b_->Make(ir::Op::Popcount, {counted}));
+      SetOne(inst, b_.Make(ir::Op::Popcount, {counted}));
       return true;
     }
     default:
@@ -197,8 +192,8 @@ bool Lowering::BallotOperation(const Instruction& inst) {
 }
 
 /// What reads the value of another lane.
-bool Lowering::ShuffleOperation(const Instruction& inst) {
-  auto lane_by = [&](ir::Op op, ir::Value by) { return b_->Make(op, {Subgroup().Lane(), by}); };
+bool Invocations::ShuffleOperation(const Instruction& inst) {
+  auto lane_by = [&](ir::Op op, ir::Value by) { return b_.Make(op, {Subgroup().Lane(), by}); };
   ir::Value lane;
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpGroupNonUniformBroadcast:
@@ -215,11 +210,11 @@ bool Lowering::ShuffleOperation(const Instruction& inst) {
       lane = lane_by(ir::Op::Add, GetOne(inst.At(2)));
       break;
     case spv::OpGroupNonUniformQuadBroadcast:
-      lane = b_->Make(ir::Op::Or, {lane_by(ir::Op::And, b_->I32(~3)), GetOne(inst.At(2))});
+      lane = b_.Make(ir::Op::Or, {lane_by(ir::Op::And, b_.I32(~3)), GetOne(inst.At(2))});
       break;
     case spv::OpGroupNonUniformQuadSwap:
       // Direction 0, 1, 2: across a column, across a row, across both.
-      lane = lane_by(ir::Op::Xor, b_->Make(ir::Op::Add, {GetOne(inst.At(2)), b_->I32(1)}));
+      lane = lane_by(ir::Op::Xor, b_.Make(ir::Op::Add, {GetOne(inst.At(2)), b_.I32(1)}));
       break;
     default:
       return false;
@@ -231,9 +226,9 @@ bool Lowering::ShuffleOperation(const Instruction& inst) {
 /// What adc prints adds up within a subgroup and lets one invocation of it update memory, whatever the size
 /// of the subgroup is: that of one invocation gives the same updates. Other modules may count on more of
 /// them.
-bool Lowering::OfOneInvocation(const Instruction& inst) {
+bool Invocations::OfOneInvocation(const Instruction& inst) {
   if (inst.op == spv::OpGroupNonUniformElect) {
-    SetOne(inst, Constant(ir::kI1, 1));
+    SetOne(inst, b_.Int(ir::kI1, 1));
     return true;
   }
   bool reduces = (inst.op >= spv::OpGroupNonUniformIAdd && inst.op <= spv::OpGroupNonUniformLogicalXor) &&
@@ -242,12 +237,12 @@ bool Lowering::OfOneInvocation(const Instruction& inst) {
   return reduces;
 }
 
-bool Lowering::SubgroupOperation(const Instruction& inst) {
+bool Invocations::SubgroupOperation(const Instruction& inst) {
   if (binary_.IsPrinted()) return OfOneInvocation(inst);
   if (!by_workgroups_ || inst.op < spv::OpGroupNonUniformElect || inst.op > spv::OpGroupNonUniformQuadSwap)
     return false;
   if (SubgroupReduction(inst) || BallotOperation(inst) || ShuffleOperation(inst)) return true;
-  ir::Value yes = b_->Int(ir::kI1, 1), no = b_->Int(ir::kI1, 0);
+  ir::Value yes = b_.Int(ir::kI1, 1), no = b_.Int(ir::kI1, 0);
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpGroupNonUniformElect:
       SetOne(inst, Subgroup().Elect());

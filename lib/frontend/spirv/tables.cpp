@@ -1,7 +1,7 @@
 // Local arrays in which a constant is stored and nothing else: compilers make them to index a constant. They
 // are constants of the module, which each invocation would otherwise write out before it reads an element.
 
-#include "frontend/spirv/lowering.h"
+#include "frontend/spirv/locals.h"
 #include "ir/module.h"
 
 namespace adc::frontend::spirv {
@@ -10,29 +10,13 @@ namespace {
 constexpr uint32_t kDeepest = 64;
 }
 
-/// Takes note of what the instruction may write.
-void Lowering::FindTables(const Instruction& inst) {
-  auto note = [&](Id pointer, Id value) {
-    auto [known, fresh] = tables_.try_emplace(RootOf(pointer), value);
-    if (!fresh && known->second != value) known->second = 0;
-  };
-  if (inst.op == spv::OpVariable) {
-    if (inst.operands.size() > 1) note(inst.result, inst.At(1));
-  } else if (Writes(inst)) {
-    bool whole = inst.op == spv::OpStore && RootOf(inst.At(0)) == inst.At(0);
-    note(inst.At(0), whole ? inst.At(1) : 0);
-  } else if (inst.op == spv::OpFunctionCall || inst.op == spv::OpExtInst) {
-    for (size_t n = inst.op == spv::OpExtInst ? 2 : 1; n < inst.operands.size(); ++n) note(inst.At(n), 0);
-  }
-}
-
 /// The numbers of a constant, one by one. False where they are not known, or no numbers.
-bool Lowering::NumbersOf(Id constant, std::vector<uint64_t>& numbers, uint32_t depth) {
+bool Locals::NumbersOf(Id constant, std::vector<uint64_t>& numbers, uint32_t depth) {
   const Instruction* inst = binary_.Find(constant);
   if (inst == nullptr || depth > kDeepest) return false;
   Spend(1, *inst);
   if (inst->op == spv::OpConstant) {
-    numbers.push_back(kernel_->ConstantOf(ConstantValue(*inst, 0).parts[0]).bits);
+    numbers.push_back(kernel_.ConstantOf(ConstantValue(*inst, 0).parts[0]).bits);
     return true;
   }
   if (inst->op != spv::OpConstantComposite) return false;
@@ -43,17 +27,16 @@ bool Lowering::NumbersOf(Id constant, std::vector<uint64_t>& numbers, uint32_t d
 }
 
 /// Makes a constant of the module of a local array of numbers or vectors. False where it is none.
-bool Lowering::MakeTable(Local& local, const Instruction& variable) {
-  auto found = tables_.find(variable.result);
-  if (found == tables_.end() || found->second == 0 || variable.At(0) == spv::StorageClassWorkgroup)
-    return false;
+bool Locals::MakeTable(Local& local, const Instruction& variable) {
+  Id constant = survey_.TableOf(variable.result);
+  if (constant == 0 || variable.At(0) == spv::StorageClassWorkgroup) return false;
   Id element = local.type;
   for (uint32_t depth = 0; types_.KindOf(element) == spv::OpTypeArray && depth < kDeepest; ++depth)
     element = types_.Element(element);
   if (element == local.type || !types_.IsRegister(element) || types_.Register(element).IsMat()) return false;
   ir::Type type = types_.Register(element);
   ir::ModuleConstant made;
-  if (!NumbersOf(found->second, made.elements, 0)) return false;
+  if (!NumbersOf(constant, made.elements, 0)) return false;
   made.type = ir::Type::Array(type.ScalarType(), static_cast<uint32_t>(made.elements.size()));
   made.spellings.resize(made.elements.size());
   made.span = variable.span;
@@ -68,24 +51,24 @@ bool Lowering::MakeTable(Local& local, const Instruction& variable) {
     const ir::ModuleConstant& known = module_.constants[position];
     if (known.type == made.type && known.elements == made.elements) break;
   }
-  ir::Value array = kernel_->Global(position, module_.constants[position].type);
+  ir::Value array = kernel_.Global(position, module_.constants[position].type);
   local.leaves.push_back({.array = array, .element = type, .address = {}, .is_table = true});
   return true;
 }
 
 /// An element of a local array, or a component of it.
-ir::Value Lowering::LoadLeaf(const Local::Leaf& leaf, ir::Value index, uint32_t component) {
+ir::Value Locals::LoadLeaf(const Local::Leaf& leaf, ir::Value index, uint32_t component) {
   if (!leaf.is_table || leaf.element.IsScalar())
-    return b_->Load(leaf.array, {&index, 1}, ir::kNoAttr, component);
+    return b_.Load(leaf.array, {&index, 1}, ir::kNoAttr, component);
   uint32_t count = leaf.element.Components();
-  ir::Value first = b_->Make(ir::Op::Mul, {index, b_->I32(static_cast<int32_t>(count))});
+  ir::Value first = b_.Make(ir::Op::Mul, {index, b_.I32(static_cast<int32_t>(count))});
   std::vector<ir::Value> parts;
   for (uint32_t n = 0; n < count; ++n) {
     if (component != ir::kNoAttr && n != component) continue;
-    ir::Value at = b_->Make(ir::Op::Add, {first, b_->I32(static_cast<int32_t>(n))});
-    parts.push_back(b_->Load(leaf.array, {&at, 1}));
+    ir::Value at = b_.Make(ir::Op::Add, {first, b_.I32(static_cast<int32_t>(n))});
+    parts.push_back(b_.Load(leaf.array, {&at, 1}));
   }
-  return MakeVector(parts);
+  return b_.MakeVector(parts);
 }
 
 }  // namespace adc::frontend::spirv

@@ -1,0 +1,33 @@
+#pragma once
+// A builder of values as SPIR-V has them: operands are checked, and vectors and matrices have parts.
+
+#include "ir/builder.h"
+
+namespace adc::frontend::spirv {
+
+class KernelBuilder final : public ir::Builder {
+ public:
+  using ir::Builder::Builder;
+  using ir::Builder::Make;
+  /// Refuses operands that do not fit, which an accepted module does not have.
+  ir::Value Make(ir::Op op, std::span<const ir::Value> operands) override;
+
+  ir::Type TypeOf(ir::Value value) const { return function_.TypeOf(value); }
+  /// Of a vector; a number is its own component.
+  ir::Value ComponentOf(ir::Value vector, uint32_t n);
+  ir::Value MakeVector(std::span<const ir::Value> parts);
+  ir::Value Column(ir::Value matrix, uint32_t column);
+  ir::Value MatrixOf(ir::Type type, std::span<const ir::Value> columns);
+  /// A vector or matrix of the shape of `like` with the same number everywhere.
+  ir::Value Splat(ir::Value scalar, ir::Type like);
+  ir::Value FloatLike(ir::Value like, double value);
+  ir::Value Scaled(ir::Value value, double factor);
+  /// The same bits without a sign.
+  ir::Value Unsigned(ir::Value value);
+  /// Ends a region that nothing has ended.
+  void Close(ir::Block region);
+  /// Ends both arms of an `if`.
+  void CloseArms(ir::Inst branch);
+};
+
+}  // namespace adc::frontend::spirv

@@ -1,0 +1,87 @@
+// Uniform blocks and push constants: their members are parameters by value, or pointers to buffers.
+
+#include <algorithm>
+
+#include "frontend/spirv/memory.h"
+#include "ir/module.h"
+
+namespace adc::frontend::spirv {
+
+/// A register value of a block whose members are parameters by value.
+ir::Value Memory::LoadByValue(const Pointer& p, Id type, const Instruction& inst) {
+  auto value_at = [&](uint64_t offset) {
+    if (resources_.FindPointed(p.resource->variable, offset) != nullptr)
+      Refuse(diag::E0854, inst.span, "an address is used as a number",
+             "make a pointer of it where it is read, and nothing else");
+    Unit* unit = p.resource->FindValue(offset);
+    Require(unit != nullptr, inst, "a member of a block of constants is not where it should be");
+    return FromMemory(unit->param);
+  };
+  uint64_t base = p.member_offset + p.offset;
+  if (!p.has_outer || !p.outer.dynamic.Valid()) {
+    if (p.has_outer) base += static_cast<uint64_t>(std::max<int64_t>(p.outer.constant, 0)) * p.outer_stride;
+  }
+  std::vector<std::pair<ir::Value, uint32_t>> terms = p.terms;
+  if (p.has_outer && p.outer.dynamic.Valid()) terms.emplace_back(p.outer.dynamic, p.outer_stride);
+  if (terms.empty()) {
+    if (Unit* unit = p.resource->FindValue(base);
+        unit != nullptr && types_.Register(unit->type) == types_.Register(type))
+      return FromMemory(unit->param);
+  }
+  // A column of a matrix, or one of several values: what lies where, one after the other.
+  ir::Type want = types_.Register(type);
+  ir::Value result;
+  for (Unit& unit : p.resource->units) {
+    if (unit.view != View::Value || unit.member != p.member ||
+        !SameKind(unit.scalar, types_.MemoryScalar(type)))
+      continue;
+    ir::Type have = types_.Register(unit.type);
+    std::vector<std::pair<uint64_t, ir::Value>> candidates;
+    if (have == want) {
+      candidates.emplace_back(unit.offset, FromMemory(unit.param));
+    } else if (have.IsMat() && want == ir::Type::Vec(have.scalar, have.rows)) {
+      const ir::ShaderBinding& binding =
+          module_.shader_bindings[kernel_.params[kernel_[unit.param].number].shader_binding];
+      uint32_t step = binding.row_major ? ir::ByteSize(have.scalar) : binding.matrix_stride;
+      for (uint32_t column = 0; column < have.columns; ++column)
+        candidates.emplace_back(unit.offset + uint64_t{step} * column,
+                                b_.Column(FromMemory(unit.param), column));
+    }
+    for (auto& [offset, value] : candidates) {
+      if (terms.empty()) {
+        if (offset == base) result = value;
+        continue;
+      }
+      Index at;
+      for (const auto& [index, stride] : terms) at = Sum(at, Scale({0, index}, stride));
+      if (!result.Valid()) {
+        result = value;
+        continue;
+      }
+      ir::Value here =
+          b_.Make(ir::Op::Eq, {at.dynamic, b_.I32(static_cast<int32_t>(static_cast<int64_t>(offset) -
+                                                                       static_cast<int64_t>(base)))});
+      result = b_.Make(ir::Op::Select, {here, value, result});
+    }
+  }
+  if (!result.Valid()) value_at(base);
+  return result;
+}
+
+/// The pointer that lies in memory: of a fixed place in a block that is no pointer's.
+ir::Value Memory::LoadAddress(const Pointer& p, const Instruction& inst) {
+  uint64_t at = p.member_offset + p.offset;
+  if (p.has_outer) at += static_cast<uint64_t>(std::max<int64_t>(p.outer.constant, 0)) * p.outer_stride;
+  bool fixed = p.terms.empty() && !p.outer.dynamic.Valid() && !p.resource->by_pointer;
+  Resource* found = fixed ? resources_.FindPointed(p.resource->variable, at) : nullptr;
+  if (found != nullptr) return AddressOf(found, {});
+  // A structure may have one that nothing asks for.
+  if (!types_.IsAddress(p.pointee) || !types_.IsAddress(inst.type)) return b_.Int(ir::kI64, 0);
+  if (p.resource->by_pointer)
+    Refuse(diag::E0854, inst.span, "a pointer that lies behind another pointer",
+           "pass what it leads to in push constants or a uniform block; instead of a list pass an array");
+  Refuse(diag::E0854, inst.span, "a pointer that lies in an element of a buffer or is chosen by an index",
+         "pass one pointer per buffer in push constants or a uniform block, or all of it as one buffer");
+}
+
+}  // namespace adc::frontend::spirv

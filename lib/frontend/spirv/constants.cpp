@@ -1,0 +1,130 @@
+// Constants of the module as values, specialisation constants as parameters.
+
+#include "frontend/spirv/values.h"
+#include "ir/module.h"
+
+namespace adc::frontend::spirv {
+
+namespace {
+constexpr uint32_t kDeepest = 64;
+}
+
+Value Values::ZeroOf(Id type) {
+  std::vector<ir::Type> leaves;
+  types_.Leaves(type, leaves);
+  Value value;
+  for (ir::Type leaf : leaves) {
+    ir::Value zero = b_.Zero(leaf.ScalarType());
+    if (leaf.IsScalar()) {
+      value.parts.push_back(zero);
+      continue;
+    }
+    std::vector<ir::Value> parts(leaf.Components(), zero);
+    value.parts.push_back(
+        kernel_.Result(b_.Create(leaf.IsVec() ? ir::Op::VecMake : ir::Op::MatMake, parts, {&leaf, 1})));
+  }
+  return value;
+}
+
+uint64_t Values::ConstantBits(const Instruction& inst) const {
+  ir::Type type = types_.Register(inst.type);
+  uint64_t bits = inst.At(0);
+  if (ir::BitWidth(type.scalar) == 64) bits |= uint64_t{inst.At(1)} << 32;
+  return bits;
+}
+
+/// A parameter of the kernel, where its value is that of no option.
+Value Values::SpecValue(const Instruction& inst) {
+  ir::Type type = types_.Register(inst.type);
+  for (const SpecConstant& spec : specs_) {
+    if (spec.id != inst.result || spec.given || spec.frozen) continue;
+    ir::Value& param = spec_params_[inst.result];
+    if (!param.Valid()) {
+      ir::ShaderBinding binding;
+      binding.kind = ir::ShaderBinding::Kind::SpecConstant;
+      binding.number = spec.number;
+      binding.default_bits = inst.op == spv::OpSpecConstant       ? ConstantBits(inst)
+                             : inst.op == spv::OpSpecConstantTrue ? 1
+                                                                  : 0;
+      param = resources_.AddScalar(spec.name.empty() ? "constant_" + std::to_string(spec.number) : spec.name,
+                                   type, binding);
+    }
+    return {{param}};
+  }
+  if (type.IsFloat()) {
+    auto given = types_.SpecBits(inst.result);
+    return {{b_.Bits(type, given ? *given : ConstantBits(inst))}};
+  }
+  return {{b_.Int(type, types_.Integer(inst.result).value_or(0))}};
+}
+
+/// What SPIR-V computes of specialisation constants.
+Value Values::ComputedConstant(const Instruction& inst) {
+  if (std::optional<int64_t> known = types_.Integer(inst.result)) {
+    bool depends = false;
+    for (const SpecConstant& spec : specs_) depends = depends || (!spec.given && !spec.frozen);
+    if (!depends) return {{b_.Int(types_.Register(inst.type), *known)}};
+  }
+  // The operation as an instruction of its own.
+  Instruction operation = inst;
+  operation.op = static_cast<spv::Op>(inst.At(0));
+  operation.operands = inst.operands.subspan(1);
+  if (!Compute(operation)) {
+    Refuse(diag::E0854, inst.span, "an operation on specialisation constants that kernels do not have",
+           "give them values with --spec");
+  }
+  Value value = frame().values[inst.result];
+  frame().values.erase(inst.result);  // its place may not be seen from the next use
+  frame().defined_in.erase(inst.result);
+  return value;
+}
+
+Value Values::ConstantValue(const Instruction& inst, uint32_t depth) {
+  if (depth > kDeepest) Refuse(diag::E0852, inst.span, "constants nest deeper than 64 levels");
+  Spend(1, inst);
+  auto of = [&](Id id) {
+    const Instruction* part = binary_.Find(id);
+    Require(part != nullptr, inst, "a constant names a part that nothing defines");
+    return ConstantValue(*part, depth + 1);
+  };
+  switch (static_cast<uint32_t>(inst.op)) {
+    case spv::OpConstantTrue:
+      return {{b_.Int(ir::kI1, 1)}};
+    case spv::OpConstantFalse:
+      return {{b_.Int(ir::kI1, 0)}};
+    case spv::OpConstant: {
+      ir::Type type = types_.Register(inst.type);
+      uint64_t bits = ConstantBits(inst);
+      if (type.IsFloat())
+        return {{b_.Bits(type, bits & (ir::BitWidth(type.scalar) == 16 ? 0xFFFF : ~uint64_t{0}))}};
+      return {{b_.Int(type, static_cast<int64_t>(bits))}};
+    }
+    case spv::OpConstantNull:
+    case spv::OpUndef:
+      return ZeroOf(inst.type);
+    case spv::OpSpecConstantTrue:
+    case spv::OpSpecConstantFalse:
+    case spv::OpSpecConstant:
+      return SpecValue(inst);
+    case spv::OpConstantComposite:
+    case spv::OpSpecConstantComposite: {
+      Value value;
+      std::vector<ir::Value> parts;
+      for (size_t n = 0; n < inst.operands.size(); ++n) {
+        Value part = of(inst.At(n));
+        parts.insert(parts.end(), part.parts.begin(), part.parts.end());
+      }
+      if (!types_.IsRegister(inst.type)) return {std::move(parts)};
+      ir::Type type = types_.Register(inst.type);
+      if (type.IsMat()) return {{b_.MatrixOf(type, parts)}};
+      return {{b_.MakeVector(parts)}};
+    }
+    case spv::OpSpecConstantOp:
+      return ComputedConstant(inst);
+    default:
+      Refuse(diag::E0854, inst.span, "a value is used that kernels do not have",
+             "docs/shaders.md lists what is taken");
+  }
+}
+
+}  // namespace adc::frontend::spirv

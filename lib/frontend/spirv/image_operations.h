@@ -1,0 +1,29 @@
+#pragma once
+// What a shader does with images: which image an object is, and the operands of each operation.
+
+#include "frontend/spirv/images.h"
+#include "frontend/spirv/memory.h"
+
+namespace adc::frontend::spirv {
+
+class Images : public Memory {
+ protected:
+  using Memory::Memory;
+  /// False where the instruction loads no image.
+  bool LoadHandle(const Instruction& inst);
+  /// False where the operation is none of images.
+  bool ImageOperation(const Instruction& inst);
+  /// The number that an atomic operation on a texel changes.
+  Place TexelPlace(const Pointer& pointer, const Instruction& inst);
+
+ private:
+  Handle HandleOf(Id id, const Instruction& user);
+  Image ImageOf(Id variable, const Instruction& user);
+  void RefuseOfNative(Id variable, const std::string& what, const Instruction& user);
+  SamplerState SamplerOf(Id variable) const;
+  bool IsZero(ir::Value v) const;
+  ir::Value SampleOffset(const Instruction& inst);
+  ir::Value FirstOf(ir::Value vector, Id type);
+};
+
+}  // namespace adc::frontend::spirv

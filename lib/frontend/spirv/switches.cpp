@@ -1,0 +1,196 @@
+// Cases of a switch, one `if` behind the other.
+
+#include <algorithm>
+
+#include "frontend/spirv/control_flow.h"
+
+namespace adc::frontend::spirv {
+
+using ir::Op;
+
+std::vector<ControlFlow::SwitchCase> ControlFlow::CasesOf(const Block& block) {
+  const Instruction& last = *block.terminator;
+  bool wide = ir::BitWidth(kernel_.TypeOf(GetOne(last.At(0))).scalar) == 64;
+  std::vector<SwitchCase> cases;
+  std::map<Id, size_t> position;
+  auto case_of = [&](Id label) -> std::vector<int64_t>& {
+    auto [place, fresh] = position.try_emplace(label, cases.size());
+    if (fresh) cases.push_back({label, {}});
+    return cases[place->second].second;
+  };
+  Spend(last.operands.size() / 2, last);
+  for (size_t n = 2; n + (wide ? 2 : 1) < last.operands.size(); n += wide ? 3 : 2) {
+    uint64_t bits = last.At(n) | (wide ? uint64_t{last.At(n + 1)} << 32 : 0);
+    int64_t literal = wide ? static_cast<int64_t>(bits) : static_cast<int32_t>(bits);
+    case_of(last.At(n + (wide ? 2 : 1))).push_back(literal);
+  }
+  case_of(last.At(1));
+  OrderCases(block.merge->At(0), cases);
+  return cases;
+}
+
+/// For each case, whether the selector chooses it.
+std::vector<ir::Value> ControlFlow::ConditionsOf(const std::vector<SwitchCase>& cases,
+                                                 const Instruction& last) {
+  ir::Value selector = GetOne(last.At(0));
+  ir::Type type = kernel_.TypeOf(selector);
+  auto equals = [&](const std::vector<int64_t>& literals) {
+    ir::Value any;
+    for (int64_t literal : literals) {
+      ir::Value same = b_.Make(Op::Eq, {selector, b_.Int(type, literal)});
+      any = any.Valid() ? b_.Make(Op::Or, {any, same}) : same;
+    }
+    return any.Valid() ? any : b_.Int(ir::kI1, 0);
+  };
+  std::vector<ir::Value> conditions;
+  for (const auto& [label, literals] : cases) {
+    if (label != last.At(1)) {
+      conditions.push_back(equals(literals));
+      continue;
+    }
+    // The rest, and what is named beside the default.
+    std::vector<int64_t> others;
+    for (const auto& [other, named] : cases) {
+      if (other != label) others.insert(others.end(), named.begin(), named.end());
+    }
+    conditions.push_back(b_.Make(Op::Not, {equals(others)}));
+  }
+  return conditions;
+}
+
+/// Puts each case in front of the one that it falls into. A case falls into one at most, and one at most
+/// falls into it: of the cases of such a chain the first one reaches most others.
+void ControlFlow::OrderCases(Id merge, std::vector<SwitchCase>& cases) {
+  const Function& function = *inlined().function;
+  auto place_of = [&](Id label) {
+    auto found = function.block_of.find(label);
+    return found == function.block_of.end() ? UINT32_MAX : found->second;
+  };
+  std::sort(cases.begin(), cases.end(), [&](const SwitchCase& a, const SwitchCase& b) {
+    return std::pair(place_of(a.first), a.first) < std::pair(place_of(b.first), b.first);
+  });
+  std::map<Id, size_t> position;
+  for (size_t n = 0; n < cases.size(); ++n) position.emplace(cases[n].first, n);
+  std::vector<std::vector<size_t>> reaches(cases.size());
+  std::vector<bool> is_reached(cases.size(), false);
+  for (size_t n = 0; n < cases.size(); ++n) {
+    if (cases[n].first == merge) continue;
+    for (Id label : ReachedFrom(cases[n].first, merge)) {
+      auto other = position.find(label);
+      if (other == position.end() || other->second == n || label == merge) continue;
+      reaches[n].push_back(other->second);
+      is_reached[other->second] = true;
+    }
+  }
+  std::vector<size_t> order;
+  std::vector<bool> placed(cases.size(), false);
+  for (size_t n = 0; n < cases.size(); ++n) {
+    if (is_reached[n]) continue;
+    std::vector<size_t> chain = reaches[n];
+    std::sort(chain.begin(), chain.end(), [&](size_t a, size_t b) {
+      return std::pair(reaches[b].size(), a) < std::pair(reaches[a].size(), b);
+    });
+    chain.insert(chain.begin(), n);
+    for (size_t at : chain) {
+      if (!placed[at]) order.push_back(at);
+      placed[at] = true;
+    }
+  }
+  // Cases that reach each other do not nest: they stay where they are, and are refused there.
+  for (size_t n = 0; n < cases.size(); ++n) {
+    if (!placed[n]) order.push_back(n);
+  }
+  std::vector<SwitchCase> sorted;
+  for (size_t at : order) sorted.push_back(std::move(cases[at]));
+  cases = std::move(sorted);
+}
+
+/// The blocks that can be reached from `label` without passing `merge`, or leaving for a construct around.
+std::set<Id> ControlFlow::ReachedFrom(Id label, Id merge) {
+  std::vector<Id> pending{label};
+  std::set<Id> seen{label};
+  while (!pending.empty()) {
+    const Block& block = BlockAt(pending.back());
+    pending.pop_back();
+    if (block.terminator != nullptr) Spend(1, *block.terminator);
+    for (Id next : binary_.Successors(block)) {
+      if (next == merge || IsExit(next, merge) || !seen.insert(next).second) continue;
+      pending.push_back(next);
+    }
+  }
+  return seen;
+}
+
+/// Whether `target` can be reached from `label` without passing `merge`.
+bool ControlFlow::CanReach(Id label, Id target, Id merge) {
+  std::vector<Id> pending{label};
+  std::set<Id> seen{label};
+  while (!pending.empty()) {
+    const Block& block = BlockAt(pending.back());
+    pending.pop_back();
+    Spend(1, *block.terminator);
+    for (Id next : binary_.Successors(block)) {
+      if (next == target) return true;
+      if (next == merge || IsExit(next, merge) || !seen.insert(next).second) continue;
+      pending.push_back(next);
+    }
+  }
+  return false;
+}
+
+// Cases in the order of their blocks; one that another falls into comes right after it. Each runs where the
+// selector is one of its literals, or where the case before it has fallen through.
+// Whether control may get behind the switch is the result.
+bool ControlFlow::EmitSwitch(const Block& block) {
+  Id merge = block.merge->At(0);
+  std::vector<SwitchCase> cases = CasesOf(block);
+  std::vector<ir::Value> conditions = ConditionsOf(cases, *block.terminator);
+  ir::Value fell = Slot(ir::kI1);
+  StoreSlot(fell, b_.Int(ir::kI1, 0));
+  Scope scope;
+  scope.kind = Scope::Kind::Switch;
+  scope.merge = merge;
+  OpenScope(scope);
+  ir::Block region = b_.block();
+  inlined().scopes.push_back(scope);
+  bool falls = false, may_fall = false;
+  for (size_t n = 0; n < cases.size(); ++n) {
+    Id label = cases[n].first;
+    ir::Value condition = conditions[n];
+    if (may_fall) condition = b_.Make(Op::Or, {condition, LoadSlot(fell)});
+    ir::Inst branch = b_.If(condition, {});
+    ir::Block inside = kernel_[branch].regions[0];
+    b_.SetBlock(inside);
+    if (may_fall) {
+      // What has fallen has stored what the phis take from the case above.
+      ir::Inst chosen = b_.If(b_.Make(Op::Not, {LoadSlot(fell)}), {});
+      b_.SetBlock(kernel_[chosen].regions[0]);
+      StoreEdge(block.label, label);
+      b_.CloseArms(chosen);
+      b_.SetBlock(inside);
+      StoreSlot(fell, b_.Int(ir::kI1, 0));
+    } else {
+      StoreEdge(block.label, label);
+    }
+    Id next = n + 1 < cases.size() ? cases[n + 1].first : 0;
+    if (label == merge) {
+      falls = true;
+    } else if (next != 0 && next != merge && CanReach(label, next, merge)) {
+      // What reaches the next case falls into it.
+      if (EmitFrom(0, label, next)) {
+        StoreSlot(fell, b_.Int(ir::kI1, 1));
+        may_fall = true;
+      }
+    } else {
+      falls = EmitFrom(0, label, merge) || falls;
+    }
+    b_.CloseArms(branch);
+    b_.SetBlock(region);
+  }
+  scope = inlined().scopes.back();
+  inlined().scopes.pop_back();
+  CloseScope(scope);
+  return falls || scope.is_left;
+}
+
+}  // namespace adc::frontend::spirv
