@@ -30,7 +30,7 @@ class Arithmetic : public Values {
   void Insert(const Instruction& inst);
   void Shuffle(const Instruction& inst);
   /// Follows the indices from operand `at` on; the operand before is the value that they index.
-  LeafRange FollowIndices(const Instruction& inst, size_t at);
+  LeafRange FollowIndices(const Instruction& inst, size_t at, const Value& whole);
   void CheckComponent(const Instruction& inst, ir::Type type, size_t at);
 
   // arithmetic.cpp

@@ -59,15 +59,7 @@ Operations::Place Operations::AtomicPlace(const Instruction& inst) {
 ir::Value Operations::Inside(const Place& place, const std::function<ir::Value()>& access) {
   if (!place.inside.Valid()) return access();
   ir::Type type = ir::Type::Of(place.Scalar());
-  ir::Inst branch = b_.If(place.inside, {&type, 1});
-  ir::Block outer = b_.block();
-  for (uint32_t r = 0; r < 2; ++r) {
-    b_.SetBlock(kernel_[branch].regions[r]);
-    ir::Value value = r == 0 ? access() : b_.Zero(type);
-    b_.Yield({&value, 1});
-  }
-  b_.SetBlock(outer);
-  return kernel_.Result(branch);
+  return b_.Choose(place.inside, type, access, [&] { return b_.Zero(type); });
 }
 
 void Operations::Atomic(const Instruction& inst) {

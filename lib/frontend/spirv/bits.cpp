@@ -1,3 +1,5 @@
+// Fields of integers.
+
 #include "frontend/spirv/bits.h"
 
 namespace adc::frontend::spirv {

@@ -66,6 +66,28 @@ ir::Value KernelBuilder::Unsigned(ir::Value value) {
   return Cast(value, type.WithScalar(same));
 }
 
+ir::Value KernelBuilder::Choose(ir::Value condition, ir::Type type, const std::function<ir::Value()>& first,
+                                const std::function<ir::Value()>& second) {
+  ir::Inst branch = If(condition, {&type, 1});
+  ir::Block outer = block();
+  for (uint32_t arm = 0; arm < 2; ++arm) {
+    SetBlock(function_[branch].regions[arm]);
+    ir::Value value = arm == 0 ? first() : second();
+    Yield({&value, 1});
+  }
+  SetBlock(outer);
+  return function_.Result(branch);
+}
+
+void KernelBuilder::When(ir::Value condition, const std::function<void()>& body, bool holds) {
+  ir::Inst branch = If(condition, {});
+  ir::Block outer = block();
+  SetBlock(function_[branch].regions[holds ? 0 : 1]);
+  body();
+  SetBlock(outer);
+  CloseArms(branch);
+}
+
 void KernelBuilder::Close(ir::Block region) {
   if (function_.Terminator(region).Valid()) return;
   ir::Block back = block();

@@ -1,6 +1,8 @@
 #pragma once
 // A builder of values as SPIR-V has them: operands are checked, and vectors and matrices have parts.
 
+#include <functional>
+
 #include "ir/builder.h"
 
 namespace adc::frontend::spirv {
@@ -24,6 +26,11 @@ class KernelBuilder final : public ir::Builder {
   ir::Value Scaled(ir::Value value, double factor);
   /// The same bits without a sign.
   ir::Value Unsigned(ir::Value value);
+  /// What one of two regions gives, which runs where `condition` holds, or where it does not.
+  ir::Value Choose(ir::Value condition, ir::Type type, const std::function<ir::Value()>& first,
+                   const std::function<ir::Value()>& second);
+  /// What `body` writes runs where `condition` is `holds`.
+  void When(ir::Value condition, const std::function<void()>& body, bool holds = true);
   /// Ends a region that nothing has ended.
   void Close(ir::Block region);
   /// Ends both arms of an `if`.

@@ -48,12 +48,8 @@ void Memory::StoreComponent(const Pointer& p, ir::Value value, const Instruction
   Pointer one = p;
   for (uint32_t n = 0; n < types_.Count(p.vector); ++n) {
     one.part = Index{n, {}};
-    ir::Inst branch = b_.If(b_.Make(ir::Op::Eq, {at, b_.I32(static_cast<int32_t>(n))}), {});
-    ir::Block back = b_.block();
-    b_.SetBlock(kernel_[branch].regions[0]);
-    store(one);
-    b_.CloseArms(branch);
-    b_.SetBlock(back);
+    ir::Value here = b_.Make(ir::Op::Eq, {at, b_.I32(static_cast<int32_t>(n))});
+    b_.When(here, [&] { store(one); });
   }
 }
 

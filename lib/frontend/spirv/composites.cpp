@@ -30,10 +30,9 @@ void Arithmetic::Construct(const Instruction& inst) {
   SetOne(inst, b_.MakeVector(scalars));
 }
 
-Arithmetic::LeafRange Arithmetic::FollowIndices(const Instruction& inst, size_t at) {
-  const Instruction* whole = binary_.Find(inst.At(at - 1));
+Arithmetic::LeafRange Arithmetic::FollowIndices(const Instruction& inst, size_t at, const Value& whole) {
   LeafRange range;
-  Id type = whole->type;
+  Id type = binary_.Find(inst.At(at - 1))->type;
   while (at < inst.operands.size() && !types_.IsRegister(type)) {
     uint32_t part = inst.At(at++);
     Require(part < types_.Count(type), inst, "a part is named that a value does not have");
@@ -46,6 +45,8 @@ Arithmetic::LeafRange Arithmetic::FollowIndices(const Instruction& inst, size_t 
   }
   range.count = types_.LeafCount(type);
   range.next = at;
+  Require(range.begin + range.count <= whole.parts.size(), inst,
+          "a part is named that a value does not have");
   return range;
 }
 
@@ -59,8 +60,7 @@ void Arithmetic::CheckComponent(const Instruction& inst, ir::Type type, size_t a
 
 void Arithmetic::Extract(const Instruction& inst) {
   Value whole = Get(inst.At(0));
-  auto [begin, count, at] = FollowIndices(inst, 1);
-  Require(begin + count <= whole.parts.size(), inst, "a part is named that a value does not have");
+  auto [begin, count, at] = FollowIndices(inst, 1, whole);
   if (at == inst.operands.size()) {
     auto first = whole.parts.begin() + static_cast<std::ptrdiff_t>(begin);
     Set(inst, {{first, first + static_cast<std::ptrdiff_t>(count)}});
@@ -75,8 +75,7 @@ void Arithmetic::Extract(const Instruction& inst) {
 
 void Arithmetic::Insert(const Instruction& inst) {
   Value whole = Get(inst.At(1)), part = Get(inst.At(0));
-  auto [begin, count, at] = FollowIndices(inst, 2);
-  Require(begin + count <= whole.parts.size(), inst, "a part is named that a value does not have");
+  auto [begin, count, at] = FollowIndices(inst, 2, whole);
   if (at == inst.operands.size()) {
     Require(part.parts.size() == count, inst, "a part of another type is inserted");
     std::copy(part.parts.begin(), part.parts.end(), whole.parts.begin() + static_cast<std::ptrdiff_t>(begin));

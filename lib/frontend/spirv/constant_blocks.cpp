@@ -7,20 +7,20 @@
 
 namespace adc::frontend::spirv {
 
+namespace {
+
+/// Bytes from the block on, but for what is no constant.
+uint64_t FixedOffset(const Pointer& p) {
+  uint64_t at = p.member_offset + p.offset;
+  if (!p.has_outer || p.outer.dynamic.Valid()) return at;
+  return at + static_cast<uint64_t>(std::max<int64_t>(p.outer.constant, 0)) * p.outer_stride;
+}
+
+}  // namespace
+
 /// A register value of a block whose members are parameters by value.
 ir::Value Memory::LoadByValue(const Pointer& p, Id type, const Instruction& inst) {
-  auto value_at = [&](uint64_t offset) {
-    if (resources_.FindPointed(p.resource->variable, offset) != nullptr)
-      Refuse(diag::E0854, inst.span, "an address is used as a number",
-             "make a pointer of it where it is read, and nothing else");
-    Unit* unit = p.resource->FindValue(offset);
-    Require(unit != nullptr, inst, "a member of a block of constants is not where it should be");
-    return FromMemory(unit->param);
-  };
-  uint64_t base = p.member_offset + p.offset;
-  if (!p.has_outer || !p.outer.dynamic.Valid()) {
-    if (p.has_outer) base += static_cast<uint64_t>(std::max<int64_t>(p.outer.constant, 0)) * p.outer_stride;
-  }
+  uint64_t base = FixedOffset(p);
   std::vector<std::pair<ir::Value, uint32_t>> terms = p.terms;
   if (p.has_outer && p.outer.dynamic.Valid()) terms.emplace_back(p.outer.dynamic, p.outer_stride);
   if (terms.empty()) {
@@ -64,16 +64,17 @@ ir::Value Memory::LoadByValue(const Pointer& p, Id type, const Instruction& inst
       result = b_.Make(ir::Op::Select, {here, value, result});
     }
   }
-  if (!result.Valid()) value_at(base);
+  if (!result.Valid() && resources_.FindPointed(p.resource->variable, base) != nullptr)
+    Refuse(diag::E0854, inst.span, "an address is used as a number",
+           "make a pointer of it where it is read, and nothing else");
+  Require(result.Valid(), inst, "a member of a block of constants is not where it should be");
   return result;
 }
 
 /// The pointer that lies in memory: of a fixed place in a block that is no pointer's.
 ir::Value Memory::LoadAddress(const Pointer& p, const Instruction& inst) {
-  uint64_t at = p.member_offset + p.offset;
-  if (p.has_outer) at += static_cast<uint64_t>(std::max<int64_t>(p.outer.constant, 0)) * p.outer_stride;
   bool fixed = p.terms.empty() && !p.outer.dynamic.Valid() && !p.resource->by_pointer;
-  Resource* found = fixed ? resources_.FindPointed(p.resource->variable, at) : nullptr;
+  Resource* found = fixed ? resources_.FindPointed(p.resource->variable, FixedOffset(p)) : nullptr;
   if (found != nullptr) return AddressOf(found, {});
   // A structure may have one that nothing asks for.
   if (!types_.IsAddress(p.pointee) || !types_.IsAddress(inst.type)) return b_.Int(ir::kI64, 0);

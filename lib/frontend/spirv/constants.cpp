@@ -5,10 +5,6 @@
 
 namespace adc::frontend::spirv {
 
-namespace {
-constexpr uint32_t kDeepest = 64;
-}
-
 Value Values::ZeroOf(Id type) {
   std::vector<ir::Type> leaves;
   types_.Leaves(type, leaves);

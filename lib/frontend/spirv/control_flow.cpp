@@ -25,10 +25,6 @@ namespace adc::frontend::spirv {
 
 using ir::Op;
 
-namespace {
-constexpr uint32_t kDeepestCall = 64;
-}
-
 const Block& ControlFlow::BlockAt(Id label) const {
   const Function& function = *inlined().function;
   auto found = function.block_of.find(label);
@@ -37,14 +33,10 @@ const Block& ControlFlow::BlockAt(Id label) const {
   return function.blocks[found->second];
 }
 
-ir::Value ControlFlow::SlotOfPhi(const Instruction& phi, uint32_t part) {
+const std::vector<ir::Value>& ControlFlow::SlotsOf(const Instruction& phi) {
   std::vector<ir::Value>& slots = frame().stored[phi.result];
-  if (slots.empty()) {
-    std::vector<ir::Type> leaves;
-    types_.Leaves(phi.type, leaves);
-    for (ir::Type leaf : leaves) slots.push_back(Slot(leaf));
-  }
-  return slots[part];
+  if (slots.empty()) slots = Slots(phi.type);
+  return slots;
 }
 
 /// The phis of `to` take what they take from `from`.
@@ -57,7 +49,7 @@ void ControlFlow::StoreEdge(Id from, Id to) {
       if (phi->At(n + 1) != from) continue;
       Value value = Get(phi->At(n));
       for (uint32_t part = 0; part < value.parts.size(); ++part)
-        stores.emplace_back(SlotOfPhi(*phi, part), value.parts[part]);
+        stores.emplace_back(SlotsOf(*phi)[part], value.parts[part]);
       break;
     }
   }
@@ -71,11 +63,8 @@ void ControlFlow::EmitBlock(const Block& block) {
   if (block.terminator == nullptr) Refuse(diag::E0852, b_.span(), "a block does not end");
   for (const Instruction* phi : block.phis) {
     Spend(1, *phi);
-    if (types_.KindOf(phi->type) == spv::OpTypePointer)
-      Refuse(diag::E0854, phi->span, "a pointer that is chosen at run time",
-             "index one buffer, or branch on what chooses");
-    SlotOfPhi(*phi, 0);
-    Set(*phi, LoadSlots(frame().stored[phi->result]));
+    if (types_.KindOf(phi->type) == spv::OpTypePointer) RefuseChosen(*phi);
+    Set(*phi, LoadSlots(SlotsOf(*phi)));
   }
   for (const Instruction* inst : block.body) Emit(*inst);
   b_.SetSpan(block.terminator->span);
@@ -185,12 +174,7 @@ Id ControlFlow::EmitWayOut(const Block& block, ir::Value condition, Id end, bool
     return 0;
   }
   Nest();
-  ir::Inst branch = b_.If(condition, {});
-  ir::Block back = b_.block();
-  b_.SetBlock(kernel_[branch].regions[first_leaves ? 0 : 1]);
-  Leave(block.label, leaving);
-  b_.SetBlock(back);
-  b_.CloseArms(branch);
+  b_.When(condition, [&] { Leave(block.label, leaving); }, first_leaves);
   --depth_;
   return first_leaves ? second : first;
 }
@@ -253,11 +237,26 @@ bool ControlFlow::EmitFrom(Id from, Id label, Id end) {
   }
 }
 
+void ControlFlow::Enter(const Function& function, std::unique_ptr<Frame> made,
+                        std::vector<ir::Value> results) {
+  frames_.push_back(std::move(made));
+  inlined_.push_back({&function, {}, {}});
+  Scope scope;
+  scope.results = std::move(results);
+  OpenScope(scope);
+  inlined().scopes.push_back(std::move(scope));
+}
+
+void ControlFlow::EmitFunction() {
+  EmitFrom(0, inlined().function->blocks[0].label, 0);
+  CloseScope(inlined().scopes.front());
+}
+
 Value ControlFlow::Call(const Instruction& inst) {
   auto callee = binary_.functions().find(inst.At(0));
   Require(callee != binary_.functions().end() && !callee->second.blocks.empty(), inst,
           "a function without a body is called");
-  if (frames_.size() > kDeepestCall)
+  if (frames_.size() > kDeepest)
     Refuse(diag::E0861, inst.span, "functions call each other more than 64 levels deep",
            "kernels have no recursion: write a loop");
   const Function& function = callee->second;
@@ -273,18 +272,10 @@ Value ControlFlow::Call(const Instruction& inst) {
       made->defined_in[parameter.result] = b_.block();
     }
   }
-  frames_.push_back(std::move(made));
-  inlined_.push_back({&function, {}, {}});
-  Scope scope;
-  if (types_.KindOf(function.definition->type) != spv::OpTypeVoid) {
-    std::vector<ir::Type> leaves;
-    types_.Leaves(function.definition->type, leaves);
-    for (ir::Type leaf : leaves) scope.results.push_back(Slot(leaf));
-  }
-  OpenScope(scope);
-  inlined().scopes.push_back(scope);
-  EmitFrom(0, function.blocks[0].label, 0);
-  CloseScope(inlined().scopes.front());
+  Id type = function.definition->type;
+  Enter(function, std::move(made),
+        types_.KindOf(type) == spv::OpTypeVoid ? std::vector<ir::Value>() : Slots(type));
+  EmitFunction();
   b_.SetSpan(inst.span);
   Value result = LoadSlots(inlined().scopes.front().results);
   // Locals of the callee end here; pointers to them cannot have left it.
@@ -300,15 +291,10 @@ void ControlFlow::EmitKernel() {
   ir::Block home = kernel_[MakeLoop()].regions[0];
   SetHome(home);
   b_.SetBlock(home);
-  frames_.push_back(std::make_unique<Frame>());
-  inlined_.push_back({&function, {}, {}});
-  Scope scope;
-  OpenScope(scope);
-  inlined().scopes.push_back(scope);
+  Enter(function, std::make_unique<Frame>(), {});
   for (Id variable : survey_.privates()) MakeLocal(*binary_.Find(variable));
   for (Id variable : survey_.shared()) MakeLocal(*binary_.Find(variable), {ir::Word::Shared});
-  EmitFrom(0, function.blocks[0].label, 0);
-  CloseScope(inlined().scopes.front());
+  EmitFunction();
   b_.Close(home);
   PlaceSlots();
   b_.SetBlock(kernel_.Body());

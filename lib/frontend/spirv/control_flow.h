@@ -31,12 +31,13 @@ class ControlFlow final : public Operations {
   Value Call(const Instruction& inst) override;
   Inlined& inlined() { return inlined_.back(); }
   const Inlined& inlined() const { return inlined_.back(); }
-  /// Emits the body of a function, in a scope that `return` leaves; gives back what it returns.
-  Value EmitFunction(const Function& function);
+  /// Opens the body of a function, a scope that `return` leaves, with slots for what it returns.
+  void Enter(const Function& function, std::unique_ptr<Frame> made, std::vector<ir::Value> results);
+  void EmitFunction();
   const Block& BlockAt(Id label) const;
   bool EmitFrom(Id from, Id label, Id end);
   void EmitBlock(const Block& block);
-  ir::Value SlotOfPhi(const Instruction& phi, uint32_t part);
+  const std::vector<ir::Value>& SlotsOf(const Instruction& phi);
   void StoreEdge(Id from, Id to);
   /// Counts one region more around what is emitted.
   void Nest();
@@ -56,8 +57,7 @@ class ControlFlow final : public Operations {
   std::vector<SwitchCase> CasesOf(const Block& block);
   std::vector<ir::Value> ConditionsOf(const std::vector<SwitchCase>& cases, const Instruction& last);
   void OrderCases(Id merge, std::vector<SwitchCase>& cases);
-  std::set<Id> ReachedFrom(Id label, Id merge);
-  bool CanReach(Id label, Id target, Id merge);
+  std::set<Id> ReachedFrom(Id label, Id merge, Id target);
 
   // loops.cpp
   void EmitLoop(const Block& header);

@@ -2,8 +2,8 @@
 
 #include <spirv/unified1/GLSL.std.450.h>
 
+#include "frontend/spirv/bits.h"
 #include "frontend/spirv/operations.h"
-#include "frontend/spirv/packing.h"
 
 namespace adc::frontend::spirv {
 

@@ -7,7 +7,6 @@
 #include "frontend/spirv/arithmetic.h"
 #include "frontend/spirv/bits.h"
 #include "frontend/spirv/operation_rows.h"
-#include "frontend/spirv/packing.h"
 
 namespace adc::frontend::spirv {
 

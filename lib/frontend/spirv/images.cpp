@@ -1,6 +1,7 @@
 #include "frontend/spirv/images.h"
 
 #include "diag/errors/shader.h"
+#include "frontend/spirv/bits.h"
 #include "ir/module.h"
 
 namespace adc::frontend::spirv {
@@ -133,17 +134,6 @@ std::string TakeSampler(std::string_view words, SamplerState* state) {
   return {};
 }
 
-// ---- Parts
-
-Value ImageBuilder::Part(Value v, uint32_t n) {
-  if (b_.function().TypeOf(v).IsScalar()) return v;
-  return b_.Make(Op::VecGet, {v, b_.I32(static_cast<int32_t>(n))});
-}
-
-Value ImageBuilder::Vector(std::span<const Value> parts) {
-  return parts.size() == 1 ? parts[0] : b_.Make(Op::VecMake, parts);
-}
-
 /// Of axis x, y, z or the layer, as a coordinate counts them; the buffer counts from outside.
 Value ImageBuilder::Extent(uint32_t axis) {
   const TexelLayout& layout = image_.layout;
@@ -155,13 +145,13 @@ Value ImageBuilder::Extent(uint32_t axis) {
 Value ImageBuilder::Size() {
   std::vector<Value> extents;
   for (uint32_t n = 0; n < image_.layout.Indices(); ++n) extents.push_back(Extent(n));
-  return Vector(extents);
+  return b_.MakeVector(extents);
 }
 
 ImageBuilder::Place ImageBuilder::PlaceOf(Value coordinate) {
   Place place;
   for (uint32_t n = 0; n < image_.layout.Indices(); ++n)
-    place.push_back(b_.Cast(Part(coordinate, n), ir::kI32));
+    place.push_back(b_.Cast(b_.ComponentOf(coordinate, n), ir::kI32));
   return place;
 }
 
@@ -180,24 +170,17 @@ std::vector<Value> ImageBuilder::IndicesOf(Value coordinate) {
 // ---- Texels
 
 Value ImageBuilder::FromMemory(Value component, Scalar texel) {
+  Scalar memory = image_.layout.scalar;
   Value value = b_.Cast(component, Type::Of(texel));
   if (!image_.layout.normalised) return value;
-  uint32_t bits = ir::BitWidth(image_.layout.scalar);
-  bool has_sign = ir::IsSigned(image_.layout.scalar);
-  double most = static_cast<double>((uint64_t{1} << (has_sign ? bits - 1 : bits)) - 1);
-  Value share = b_.Make(Op::Div, {value, b_.Float(Type::Of(texel), most)});
-  return has_sign ? b_.Make(Op::Max, {share, b_.Float(Type::Of(texel), -1.0)}) : share;
+  return FromNormalised(b_, value, ir::BitWidth(memory), ir::IsSigned(memory));
 }
 
 Value ImageBuilder::ToMemory(Value component) {
-  Type memory = Type::Of(image_.layout.scalar), type = b_.function().TypeOf(component);
-  if (!image_.layout.normalised) return b_.Cast(component, memory);
-  uint32_t bits = ir::BitWidth(image_.layout.scalar);
-  bool has_sign = ir::IsSigned(image_.layout.scalar);
-  double most = static_cast<double>((uint64_t{1} << (has_sign ? bits - 1 : bits)) - 1);
-  Value inside = b_.Make(Op::Clamp, {component, b_.Float(type, has_sign ? -1.0 : 0.0), b_.Float(type, 1.0)});
-  Value scaled = b_.Make(Op::Round, {b_.Make(Op::Mul, {inside, b_.Float(type, most)})});
-  return b_.Cast(scaled, memory);
+  Scalar memory = image_.layout.scalar;
+  if (image_.layout.normalised)
+    component = ToNormalised(b_, component, ir::BitWidth(memory), ir::IsSigned(memory));
+  return b_.Cast(component, Type::Of(memory));
 }
 
 /// An unsigned comparison sees a negative index as too large.
@@ -212,33 +195,26 @@ Value ImageBuilder::IsInside(const Place& place) {
 }
 
 Value ImageBuilder::TexelAt(const Place& place, Scalar texel) {
-  Value loaded = b_.Load(image_.buffer, IndicesOf(Vector(place)));
+  Value loaded = b_.Load(image_.buffer, IndicesOf(b_.MakeVector(place)));
   std::vector<Value> parts;
   for (uint32_t n = 0; n < 4; ++n) {
     if (n < image_.layout.components) {
-      parts.push_back(FromMemory(Part(loaded, n), texel));
+      parts.push_back(FromMemory(b_.ComponentOf(loaded, n), texel));
     } else if (ir::IsFloat(texel)) {
       parts.push_back(b_.Float(Type::Of(texel), n == 3 ? 1.0 : 0.0));
     } else {
       parts.push_back(b_.Int(Type::Of(texel), n == 3 ? 1 : 0));
     }
   }
-  return Vector(parts);
+  return b_.MakeVector(parts);
 }
 
 Value ImageBuilder::LoadInside(const Place& place, Scalar texel) {
   Type type = Type::Vec(texel, 4);
-  ir::Inst branch = b_.If(IsInside(place), {&type, 1});
-  ir::Block outer = b_.block();
-  for (uint32_t r = 0; r < 2; ++r) {
-    b_.SetBlock(b_.function()[branch].regions[r]);
-    std::array<Value, 4> zeros;
-    zeros.fill(b_.Zero(Type::Of(texel)));
-    Value value = r == 0 ? TexelAt(place, texel) : Vector(zeros);
-    b_.Yield({&value, 1});
-  }
-  b_.SetBlock(outer);
-  return b_.function().Result(branch);
+  Value inside = IsInside(place);
+  return b_.Choose(
+      inside, type, [&] { return TexelAt(place, texel); },
+      [&] { return b_.Splat(b_.Zero(Type::Of(texel)), type); });
 }
 
 Value ImageBuilder::Load(Value coordinate, Scalar texel) {
@@ -251,24 +227,19 @@ void ImageBuilder::Store(Value coordinate, Value texel) {
   if (image_.layout.is_native) {
     std::vector<Value> all;
     for (uint32_t n = 0; n < image_.layout.components; ++n) {
-      bool given = n < std::max(1u, b_.function().TypeOf(texel).Components());
-      all.push_back(given ? ToMemory(Part(texel, n)) : b_.Zero(Type::Of(image_.layout.scalar)));
+      bool given = n < std::max(1u, b_.TypeOf(texel).Components());
+      all.push_back(given ? ToMemory(b_.ComponentOf(texel, n)) : b_.Zero(Type::Of(image_.layout.scalar)));
     }
-    b_.Access(Op::StoreTexel, image_.buffer, IndicesOf(Vector(place)), all);
+    b_.Access(Op::StoreTexel, image_.buffer, IndicesOf(b_.MakeVector(place)), all);
     return;
   }
-  ir::Inst branch = b_.If(IsInside(place), {});
-  ir::Block outer = b_.block();
-  b_.SetBlock(b_.function()[branch].regions[0]);
-  std::vector<Value> parts;
-  for (uint32_t n = 0; n < image_.layout.components; ++n) parts.push_back(ToMemory(Part(texel, n)));
-  Value value = Vector(parts);
-  b_.Access(Op::Store, image_.buffer, IndicesOf(Vector(place)), {&value, 1});
-  for (ir::Block region : {b_.function()[branch].regions[0], b_.function()[branch].regions[1]}) {
-    b_.SetBlock(region);
-    b_.Yield({});
-  }
-  b_.SetBlock(outer);
+  b_.When(IsInside(place), [&] {
+    std::vector<Value> parts;
+    for (uint32_t n = 0; n < image_.layout.components; ++n)
+      parts.push_back(ToMemory(b_.ComponentOf(texel, n)));
+    Value value = b_.MakeVector(parts);
+    b_.Access(Op::Store, image_.buffer, IndicesOf(b_.MakeVector(place)), {&value, 1});
+  });
 }
 
 // ---- Sampling
@@ -295,18 +266,18 @@ Value ImageBuilder::Wrapped(Value index, Value extent, Wrap wrap) {
 ImageBuilder::Corner ImageBuilder::CornerOf(Value coordinate, bool linear, Value offset) {
   Corner corner;
   for (uint32_t n = 0; n < image_.layout.axes; ++n) {
-    Value part = Part(coordinate, n);
-    Type type = b_.function().TypeOf(part);
+    Value part = b_.ComponentOf(coordinate, n);
+    Type type = b_.TypeOf(part);
     Value at = b_.Make(Op::Mul, {part, b_.Cast(Extent(n), type)});
     if (linear) at = b_.Make(Op::Sub, {at, b_.Float(type, 0.5)});
     Value whole = b_.Make(Op::Floor, {at});
     Value index = b_.Cast(whole, ir::kI32);
-    if (offset.Valid()) index = b_.Make(Op::Add, {index, b_.Cast(Part(offset, n), ir::kI32)});
+    if (offset.Valid()) index = b_.Make(Op::Add, {index, b_.Cast(b_.ComponentOf(offset, n), ir::kI32)});
     corner.first.push_back(index);
     if (linear) corner.fractions.push_back(b_.Make(Op::Sub, {at, whole}));
   }
   if (image_.layout.has_layers) {
-    Value layer = b_.Cast(b_.Make(Op::Round, {Part(coordinate, image_.layout.axes)}), ir::kI32);
+    Value layer = b_.Cast(b_.Make(Op::Round, {b_.ComponentOf(coordinate, image_.layout.axes)}), ir::kI32);
     corner.first.push_back(Wrapped(layer, Extent(image_.layout.axes), Wrap::Clamp));
   }
   return corner;
@@ -343,8 +314,9 @@ Value ImageBuilder::Sample(Value coordinate, const SamplerState& state, Value of
 Value ImageBuilder::Gather(Value coordinate, uint32_t component, const SamplerState& state) {
   Corner corner = CornerOf(coordinate, true, {});
   std::vector<Value> parts;
-  for (uint32_t which : {2u, 3u, 1u, 0u}) parts.push_back(Part(At(corner, which, state), component));
-  return Vector(parts);
+  for (uint32_t which : {2u, 3u, 1u, 0u})
+    parts.push_back(b_.ComponentOf(At(corner, which, state), component));
+  return b_.MakeVector(parts);
 }
 
 }  // namespace adc::frontend::spirv

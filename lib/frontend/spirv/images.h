@@ -1,11 +1,9 @@
 #pragma once
 // Images and textures as buffers of texels, row by row; what samples them is written out.
 
-#include <array>
-
+#include "frontend/spirv/builder.h"
 #include "frontend/spirv/sampler_state.h"
 #include "frontend/spirv/types.h"
-#include "ir/builder.h"
 #include "ir/shader_binding.h"
 
 namespace adc::frontend::spirv {
@@ -42,7 +40,7 @@ struct Image {
 /// Writes what shaders do with images. Coordinates are vectors or a number, as SPIR-V has them, layer last.
 class ImageBuilder {
  public:
-  ImageBuilder(ir::Builder& builder, const Image& image) : b_(builder), image_(image) {}
+  ImageBuilder(KernelBuilder& builder, const Image& image) : b_(builder), image_(image) {}
 
   /// Four components, of `texel`'s scalar; zeros outside of the image, but of a native one what the device
   /// gives.
@@ -63,8 +61,6 @@ class ImageBuilder {
   using Place = std::vector<ir::Value>;  ///< an i32 per axis, x first, layer last
 
   Place PlaceOf(ir::Value coordinate);
-  ir::Value Part(ir::Value v, uint32_t n);
-  ir::Value Vector(std::span<const ir::Value> parts);
   ir::Value Extent(uint32_t axis);
   ir::Value IsInside(const Place& place);
   ir::Value TexelAt(const Place& place, ir::Scalar texel);
@@ -80,7 +76,7 @@ class ImageBuilder {
   Corner CornerOf(ir::Value coordinate, bool linear, ir::Value offset);
   ir::Value At(const Corner& corner, uint32_t which, const SamplerState& state);
 
-  ir::Builder& b_;
+  KernelBuilder& b_;
   const Image& image_;
 };
 

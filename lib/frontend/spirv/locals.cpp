@@ -5,9 +5,8 @@
 namespace adc::frontend::spirv {
 
 namespace {
-constexpr uint32_t kDeepest = 64;
 constexpr uint64_t kMostElements = uint64_t{1} << 24;
-}  // namespace
+}
 
 void Locals::MakeLeaves(Local& local, Id type, uint64_t count, uint32_t depth, ir::Words words) {
   if (depth > kDeepest || count > kMostElements)

@@ -5,9 +5,8 @@
 
 namespace adc::frontend::spirv {
 
-void LowerEntry(const Request& request, ir::Module& module, const std::string& name,
+void LowerEntry(const Request& request, Survey& survey, ir::Module& module, const std::string& name,
                 std::vector<std::string>* names) {
-  Survey survey(request);
   Attempt attempt;
   size_t bindings = module.shader_bindings.size();
   StringId kernel_name = module.Intern(name);

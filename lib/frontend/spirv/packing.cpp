@@ -1,6 +1,7 @@
-#include "frontend/spirv/packing.h"
+// Numbers that are packed into words, bits that are read as other numbers, exponents.
 
 #include "diag/errors/shader.h"
+#include "frontend/spirv/bits.h"
 #include "frontend/spirv/types.h"
 
 namespace adc::frontend::spirv {
@@ -67,11 +68,20 @@ ir::Value BitsAs(KernelBuilder& b, ir::Value value, ir::Type to, diag::SourceSpa
   return b.MakeVector(parts);
 }
 
+ir::Value ToNormalised(KernelBuilder& b, ir::Value value, uint32_t width, bool has_sign) {
+  ir::Value least = b.FloatLike(value, has_sign ? -1 : 0);
+  ir::Value within = b.Make(Op::Clamp, {value, least, b.FloatLike(value, 1)});
+  return b.Make(Op::Round, {b.Scaled(within, Most(width, has_sign))});
+}
+
+ir::Value FromNormalised(KernelBuilder& b, ir::Value value, uint32_t width, bool has_sign) {
+  value = b.Make(Op::Div, {value, b.FloatLike(value, Most(width, has_sign))});
+  return has_sign ? b.Make(Op::Max, {value, b.FloatLike(value, -1)}) : value;
+}
+
 ir::Value Pack(KernelBuilder& b, ir::Value vector, uint32_t width, bool has_sign) {
-  ir::Value least = b.FloatLike(vector, has_sign ? -1 : 0);
-  ir::Value within = b.Make(Op::Clamp, {vector, least, b.FloatLike(vector, 1)});
-  ir::Value scaled = b.Make(Op::Mul, {within, b.FloatLike(vector, Most(width, has_sign))});
-  ir::Value rounded = b.Cast(b.Make(Op::Round, {scaled}), b.TypeOf(vector).WithScalar(ir::Scalar::I32));
+  ir::Value rounded = ToNormalised(b, vector, width, has_sign);
+  rounded = b.Cast(rounded, b.TypeOf(vector).WithScalar(ir::Scalar::I32));
   ir::Value word;
   for (uint32_t n = 0; n < 32 / width; ++n) {
     ir::Value bits = b.Make(Op::And, {b.ComponentOf(rounded, n), b.I32((1 << width) - 1)});
@@ -90,9 +100,7 @@ ir::Value Unpack(KernelBuilder& b, ir::Value word, uint32_t width, bool has_sign
     ir::Value top = b.Make(Op::Shl, {bits, b.Int(type, 32 - width * (n + 1))});
     parts.push_back(b.Cast(b.Make(Op::Shr, {top, b.Int(type, 32 - width)}), ir::kF32));
   }
-  ir::Value vector = b.MakeVector(parts);
-  vector = b.Make(Op::Div, {vector, b.FloatLike(vector, Most(width, has_sign))});
-  return has_sign ? b.Make(Op::Max, {vector, b.FloatLike(vector, -1)}) : vector;
+  return FromNormalised(b, b.MakeVector(parts), width, has_sign);
 }
 
 // In two factors: one alone is no float where the result still is one.

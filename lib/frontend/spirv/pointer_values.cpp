@@ -11,10 +11,6 @@
 
 namespace adc::frontend::spirv {
 
-namespace {
-constexpr uint32_t kDeepest = 64;
-}
-
 ir::Value Pointers::AddressOf(Resource* resource, Index element) {
   auto same = [&](const PointedPlace& place) {
     return place.resource == resource && place.element.constant == element.constant &&
@@ -40,8 +36,7 @@ Pointer Pointers::PointerOf(ir::Value address, const Instruction& user) {
       return pointer;
     }
   }
-  Refuse(diag::E0854, user.span, "a pointer that is chosen at run time",
-         "index one buffer, or branch on what chooses");
+  RefuseChosen(user);
 }
 
 void Pointers::MakePointer(const Instruction& inst, const Address& address) {

@@ -6,8 +6,6 @@ namespace adc::frontend::spirv {
 
 namespace {
 
-constexpr uint32_t kDeepest = 64;
-
 /// Of the built-ins that kernels have: an index of 32 bits, or three of them. True of others, which are
 /// refused where they are read.
 bool HasTypeOfBuiltin(const Binary& binary, uint32_t builtin, Id type) {
@@ -26,15 +24,44 @@ bool HasTypeOfBuiltin(const Binary& binary, uint32_t builtin, Id type) {
 
 }  // namespace
 
+Index Pointers::IndexOf(Id id) {
+  if (std::optional<int64_t> known = types_.Integer(id); known && binary_.Find(id)->op == spv::OpConstant)
+    return {*known, {}};
+  return {0, b_.Cast(GetOne(id), ir::kI32)};
+}
+
+Index Pointers::Scale(Index index, int64_t factor) {
+  index.constant *= factor;
+  if (index.dynamic.Valid() && factor != 1)
+    index.dynamic = b_.Make(ir::Op::Mul, {index.dynamic, b_.I32(static_cast<int32_t>(factor))});
+  return index;
+}
+
+Index Pointers::Sum(Index a, Index b) {
+  a.constant += b.constant;
+  if (!a.dynamic.Valid()) {
+    a.dynamic = b.dynamic;
+  } else if (b.dynamic.Valid()) {
+    a.dynamic = b_.Make(ir::Op::Add, {a.dynamic, b.dynamic});
+  }
+  return a;
+}
+
+ir::Value Pointers::ValueOf(const Index& index) {
+  if (index.constant < INT32_MIN || index.constant > INT32_MAX)
+    Refuse(diag::E0853, b_.span(), "an index leaves 32 bits");
+  ir::Value constant = b_.I32(static_cast<int32_t>(index.constant));
+  if (!index.dynamic.Valid()) return constant;
+  return index.constant == 0 ? index.dynamic : b_.Make(ir::Op::Add, {index.dynamic, constant});
+}
+
 Pointer Pointers::GetPointer(Id id, const Instruction& user) {
   auto known = frame().pointers.find(id);
   if (known != frame().pointers.end()) return known->second;
   const Instruction* inst = binary_.Find(id);
   Require(inst != nullptr, user, "a pointer is used that nothing defines");
   if (types_.IsAddress(inst->type)) return PointerOf(GetOne(id), user);
-  if (inst->op != spv::OpVariable)
-    Refuse(diag::E0854, user.span, "a pointer that is chosen at run time",
-           "index one buffer, or branch on what chooses");
+  if (inst->op != spv::OpVariable) RefuseChosen(user);
   Pointer pointer;
   pointer.pointee = types_.Element(inst->type);
   if (inst->At(0) == spv::StorageClassInput) {
@@ -66,6 +93,11 @@ Pointer Pointers::GetPointer(Id id, const Instruction& user) {
     Refuse(diag::E0855, user.span, "memory of a kind that kernels do not have",
            "use storage buffers, uniform blocks and push constants");
   return pointer;
+}
+
+void Pointers::RefuseChosen(const Instruction& user) {
+  Refuse(diag::E0854, user.span, "a pointer that is chosen at run time",
+         "index one buffer, or branch on what chooses");
 }
 
 uint32_t Pointers::LeavesOf(Id type, uint32_t depth) const {
@@ -165,10 +197,9 @@ Pointer Pointers::Step(Pointer p, Id index_id, const Instruction& inst) {
   }
   if (p.kind == Pointer::Kind::Local) return StepLocal(std::move(p), index_id, inst);
   switch (static_cast<uint32_t>(kind)) {
-    case spv::OpTypeStruct: {
+    case spv::OpTypeStruct:
       StepToMember(p, MemberAt(index_id, inst));
       return p;
-    }
     case spv::OpTypeArray:
     case spv::OpTypeRuntimeArray: {
       Require(p.in_block, inst, "a block is indexed");

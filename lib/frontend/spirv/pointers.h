@@ -10,11 +10,12 @@ class Pointers : public Invocations {
  protected:
   using Invocations::Invocations;
   Pointer GetPointer(Id id, const Instruction& user);
+  [[noreturn]] static void RefuseChosen(const Instruction& user);
   void AccessChain(const Instruction& inst);
   /// Where part `n` of a composite of `type` in memory lies.
   Pointer Inner(const Pointer& pointer, Id type, uint32_t n, const Instruction& inst);
 
-  // indices.cpp
+  /// Of an integer: a constant is known.
   Index IndexOf(Id id);
   Index Scale(Index index, int64_t factor);
   Index Sum(Index a, Index b);

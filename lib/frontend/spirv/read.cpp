@@ -9,6 +9,7 @@
 #include "frontend/spirv/depth.h"
 #include "frontend/spirv/lowering.h"
 #include "frontend/spirv/newer.h"
+#include "frontend/spirv/survey.h"
 #include "ir/module.h"
 #include "ir/number.h"
 #include "support/nearest.h"
@@ -338,9 +339,10 @@ class Reader {
     // First with all axes, in a module of its own; then with those that something asks for.
     ir::Module trial;
     Request request{binary_, types_, specs_, entry, config};
-    LowerEntry(request, trial, free, nullptr);
-    FindAxes(trial, entry, config.axes);
-    LowerEntry(request, module, free, &names);
+    Survey survey(request);
+    LowerEntry(request, survey, trial, free, nullptr);
+    FindAxes(trial, survey.local_size(), config.axes);
+    LowerEntry(request, survey, module, free, &names);
     candidates.insert(candidates.end(), names.begin(), names.end());
   }
 
@@ -355,7 +357,7 @@ class Reader {
 
   /// The axes along which invocations differ: those whose workgroups have more than one invocation, and those
   /// whose index the kernel reads once it is simplified.
-  void FindAxes(ir::Module& trial, const EntryPoint& entry, bool* axes) {
+  void FindAxes(ir::Module& trial, const std::array<uint32_t, 3>& local_size, bool* axes) {
     diag::Diagnostics ignored;
     bool good = verify::Verify(trial, ignored) && transform::LowerExits(trial, {}, ignored) &&
                 transform::Scalarise(trial, {}, ignored) &&
@@ -385,20 +387,9 @@ class Reader {
     if (indices.size() < 3) return;
     for (uint32_t axis = 1; axis < 3; ++axis) {
       ir::Value extent = kernel.Operand(loop, 2 * (2 - axis) + 1);
-      axes[axis] = LocalSize(entry, axis) != 1 || read.count(indices[2 - axis].raw) != 0 ||
-                   read.count(extent.raw) != 0;
+      axes[axis] =
+          local_size[axis] != 1 || read.count(indices[2 - axis].raw) != 0 || read.count(extent.raw) != 0;
     }
-  }
-
-  int64_t LocalSize(const EntryPoint& entry, uint32_t axis) {
-    for (const Instruction& inst : binary_.instructions()) {
-      bool composite = inst.op == spv::OpSpecConstantComposite || inst.op == spv::OpConstantComposite;
-      if (composite && binary_.Decorated(inst.result, spv::DecorationBuiltIn) == spv::BuiltInWorkgroupSize)
-        return types_.Integer(inst.At(axis)).value_or(1);
-    }
-    const Binary::LocalSize* size = binary_.LocalSizeOf(entry.function);
-    if (size == nullptr) return 1;
-    return size->ids ? types_.Integer(size->values[axis]).value_or(1) : size->values[axis];
   }
 
   bool CheckMarks(const std::vector<std::string>& candidates) {

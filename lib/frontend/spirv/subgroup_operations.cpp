@@ -1,5 +1,6 @@
 // The operations of subgroups, and the built-in inputs that number their invocations.
 
+#include <algorithm>
 #include <limits>
 
 #include "frontend/spirv/invocations.h"
@@ -11,43 +12,30 @@ namespace {
 
 /// How an operation of SPIR-V combines values, and of which values it makes no difference.
 struct Combination {
-  ir::Op op = ir::Op::Add;
-  enum class Identity : uint8_t { Zero, One, AllBits, Least, Most } identity = Identity::Zero;
+  spv::Op from;
+  ir::Op op;
+  enum class Identity : uint8_t { Zero, One, AllBits, Least, Most } identity;
   bool is_unsigned = false;
 };
 
-std::optional<Combination> CombinationOf(spv::Op op) {
-  using Identity = Combination::Identity;
-  switch (static_cast<uint32_t>(op)) {
-    case spv::OpGroupNonUniformIAdd:
-    case spv::OpGroupNonUniformFAdd:
-      return Combination{ir::Op::Add, Identity::Zero};
-    case spv::OpGroupNonUniformIMul:
-    case spv::OpGroupNonUniformFMul:
-      return Combination{ir::Op::Mul, Identity::One};
-    case spv::OpGroupNonUniformSMin:
-    case spv::OpGroupNonUniformFMin:
-      return Combination{ir::Op::Min, Identity::Most};
-    case spv::OpGroupNonUniformUMin:
-      return Combination{ir::Op::Min, Identity::Most, true};
-    case spv::OpGroupNonUniformSMax:
-    case spv::OpGroupNonUniformFMax:
-      return Combination{ir::Op::Max, Identity::Least};
-    case spv::OpGroupNonUniformUMax:
-      return Combination{ir::Op::Max, Identity::Least, true};
-    case spv::OpGroupNonUniformBitwiseAnd:
-    case spv::OpGroupNonUniformLogicalAnd:
-      return Combination{ir::Op::And, Identity::AllBits};
-    case spv::OpGroupNonUniformBitwiseOr:
-    case spv::OpGroupNonUniformLogicalOr:
-      return Combination{ir::Op::Or, Identity::Zero};
-    case spv::OpGroupNonUniformBitwiseXor:
-    case spv::OpGroupNonUniformLogicalXor:
-      return Combination{ir::Op::Xor, Identity::Zero};
-    default:
-      return std::nullopt;
-  }
-}
+constexpr Combination kCombinations[] = {
+    {spv::OpGroupNonUniformIAdd, ir::Op::Add, Combination::Identity::Zero},
+    {spv::OpGroupNonUniformFAdd, ir::Op::Add, Combination::Identity::Zero},
+    {spv::OpGroupNonUniformIMul, ir::Op::Mul, Combination::Identity::One},
+    {spv::OpGroupNonUniformFMul, ir::Op::Mul, Combination::Identity::One},
+    {spv::OpGroupNonUniformSMin, ir::Op::Min, Combination::Identity::Most},
+    {spv::OpGroupNonUniformFMin, ir::Op::Min, Combination::Identity::Most},
+    {spv::OpGroupNonUniformUMin, ir::Op::Min, Combination::Identity::Most, true},
+    {spv::OpGroupNonUniformSMax, ir::Op::Max, Combination::Identity::Least},
+    {spv::OpGroupNonUniformFMax, ir::Op::Max, Combination::Identity::Least},
+    {spv::OpGroupNonUniformUMax, ir::Op::Max, Combination::Identity::Least, true},
+    {spv::OpGroupNonUniformBitwiseAnd, ir::Op::And, Combination::Identity::AllBits},
+    {spv::OpGroupNonUniformLogicalAnd, ir::Op::And, Combination::Identity::AllBits},
+    {spv::OpGroupNonUniformBitwiseOr, ir::Op::Or, Combination::Identity::Zero},
+    {spv::OpGroupNonUniformLogicalOr, ir::Op::Or, Combination::Identity::Zero},
+    {spv::OpGroupNonUniformBitwiseXor, ir::Op::Xor, Combination::Identity::Zero},
+    {spv::OpGroupNonUniformLogicalXor, ir::Op::Xor, Combination::Identity::Zero},
+};
 
 ir::Value IdentityOf(ir::Builder& b, ir::Type scalar, Combination::Identity identity) {
   using Identity = Combination::Identity;
@@ -121,8 +109,9 @@ std::optional<ir::Value> Invocations::SubgroupBuiltin(uint32_t builtin) {
 
 /// A sum, minimum and the like: over all, over clusters, or over those before.
 bool Invocations::SubgroupReduction(const Instruction& inst) {
-  std::optional<Combination> combination = CombinationOf(inst.op);
-  if (!combination) return false;
+  auto combination = std::find_if(std::begin(kCombinations), std::end(kCombinations),
+                                  [&](const Combination& row) { return row.from == inst.op; });
+  if (combination == std::end(kCombinations)) return false;
   ir::Value given = GetOne(inst.At(2));
   ir::Value value = combination->is_unsigned ? b_.Unsigned(given) : given;
   ir::Type type = kernel_.TypeOf(value);

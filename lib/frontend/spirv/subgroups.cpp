@@ -30,7 +30,7 @@ Value SubgroupBuilder::EndOf(Value first, uint32_t cluster) {
 }
 
 void SubgroupBuilder::PutDown(Value value) {
-  values_ = make_(b_.function().TypeOf(value));
+  values_ = make_(b_.TypeOf(value));
   present_ = make_(ir::kI1);
   Value yes = b_.Int(ir::kI1, 1);
   b_.Access(Op::Store, values_, {&invocation_, 1}, {&value, 1});
@@ -53,15 +53,9 @@ Value SubgroupBuilder::Fold(Value value, Value begin, Value first, Value end,
   ir::Block body = b_.function()[loop].regions[0];
   b_.SetBlock(body);
   Value at = b_.function()[body].params[0], carried = b_.function()[body].params[1];
-  Type type = b_.function().TypeOf(begin);
-  ir::Inst branch = b_.If(b_.Load(present_, {&at, 1}), {&type, 1});
-  for (uint32_t r = 0; r < 2; ++r) {
-    b_.SetBlock(b_.function()[branch].regions[r]);
-    Value next = r == 0 ? with(at, carried) : carried;
-    b_.Yield({&next, 1});
-  }
-  b_.SetBlock(body);
-  Value folded = b_.function().Result(branch);
+  Value takes_part = b_.Load(present_, {&at, 1});
+  Value folded =
+      b_.Choose(takes_part, b_.TypeOf(begin), [&] { return with(at, carried); }, [&] { return carried; });
   b_.Yield({&folded, 1});
   b_.SetBlock(outer);
   TakeUp();
@@ -81,9 +75,9 @@ Value SubgroupBuilder::AllEqual(Value value) {
   Value first = FirstOf(kSubgroupSize);
   return Fold(value, b_.Int(ir::kI1, 1), first, EndOf(first, kSubgroupSize), [&](Value at, Value carried) {
     Value same = b_.Make(Op::Eq, {b_.Load(values_, {&at, 1}), value});
-    Type type = b_.function().TypeOf(same);
+    Type type = b_.TypeOf(same);
     for (uint32_t n = 0; type.IsVec() && n < type.Components(); ++n)
-      carried = b_.Make(Op::And, {carried, b_.Make(Op::VecGet, {same, b_.I32(static_cast<int32_t>(n))})});
+      carried = b_.Make(Op::And, {carried, b_.ComponentOf(same, n)});
     return type.IsVec() ? carried : b_.Make(Op::And, {carried, same});
   });
 }

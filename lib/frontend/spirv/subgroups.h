@@ -3,10 +3,9 @@
 // its value, all wait, and each reads those of its subgroup. A subgroup has 32 invocations, or what is left
 // of the workgroup. An invocation that has ended takes no part.
 
-#include <functional>
 #include <optional>
 
-#include "ir/builder.h"
+#include "frontend/spirv/builder.h"
 
 namespace adc::frontend::spirv {
 
@@ -18,7 +17,7 @@ enum class Over : uint8_t { All, UpToOwn, BeforeOwn };
 class SubgroupBuilder {
  public:
   /// `invocation`: the number in the workgroup of `size`. `make` makes a shared array.
-  SubgroupBuilder(ir::Builder& builder, ir::Value invocation, uint32_t size,
+  SubgroupBuilder(KernelBuilder& builder, ir::Value invocation, uint32_t size,
                   std::function<ir::Value(ir::Type)> make)
       : b_(builder), invocation_(invocation), size_(size), make_(std::move(make)) {}
 
@@ -50,7 +49,7 @@ class SubgroupBuilder {
   void PutDown(ir::Value value);
   void TakeUp();
 
-  ir::Builder& b_;
+  KernelBuilder& b_;
   ir::Value invocation_;
   uint32_t size_;
   std::function<ir::Value(ir::Type)> make_;

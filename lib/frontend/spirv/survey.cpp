@@ -10,8 +10,6 @@ using Kind = ir::ShaderBinding::Kind;
 
 namespace {
 
-constexpr uint32_t kDeepest = 64;
-
 /// Built-in inputs that number the invocations of a subgroup.
 bool IsOfSubgroups(int64_t builtin) {
   return (builtin >= spv::BuiltInSubgroupSize && builtin <= spv::BuiltInSubgroupLocalInvocationId) ||

@@ -5,7 +5,7 @@
 #include <array>
 
 #include "frontend/spirv/addresses.h"
-#include "frontend/spirv/request.h"
+#include "frontend/spirv/lowering.h"
 
 namespace adc::frontend::spirv {
 

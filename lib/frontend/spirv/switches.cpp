@@ -75,7 +75,7 @@ void ControlFlow::OrderCases(Id merge, std::vector<SwitchCase>& cases) {
   std::vector<bool> is_reached(cases.size(), false);
   for (size_t n = 0; n < cases.size(); ++n) {
     if (cases[n].first == merge) continue;
-    for (Id label : ReachedFrom(cases[n].first, merge)) {
+    for (Id label : ReachedFrom(cases[n].first, merge, 0)) {
       auto other = position.find(label);
       if (other == position.end() || other->second == n || label == merge) continue;
       reaches[n].push_back(other->second);
@@ -105,8 +105,9 @@ void ControlFlow::OrderCases(Id merge, std::vector<SwitchCase>& cases) {
   cases = std::move(sorted);
 }
 
-/// The blocks that can be reached from `label` without passing `merge`, or leaving for a construct around.
-std::set<Id> ControlFlow::ReachedFrom(Id label, Id merge) {
+/// The blocks that can be reached from `label` without passing `merge`, or leaving for a construct around;
+/// no further ones where `target` is among them.
+std::set<Id> ControlFlow::ReachedFrom(Id label, Id merge, Id target) {
   std::vector<Id> pending{label};
   std::set<Id> seen{label};
   while (!pending.empty()) {
@@ -114,28 +115,13 @@ std::set<Id> ControlFlow::ReachedFrom(Id label, Id merge) {
     pending.pop_back();
     if (block.terminator != nullptr) Spend(1, *block.terminator);
     for (Id next : binary_.Successors(block)) {
-      if (next == merge || IsExit(next, merge) || !seen.insert(next).second) continue;
+      bool leaves = next != target && (next == merge || IsExit(next, merge));
+      if (leaves || !seen.insert(next).second) continue;
+      if (next == target) return seen;
       pending.push_back(next);
     }
   }
   return seen;
-}
-
-/// Whether `target` can be reached from `label` without passing `merge`.
-bool ControlFlow::CanReach(Id label, Id target, Id merge) {
-  std::vector<Id> pending{label};
-  std::set<Id> seen{label};
-  while (!pending.empty()) {
-    const Block& block = BlockAt(pending.back());
-    pending.pop_back();
-    Spend(1, *block.terminator);
-    for (Id next : binary_.Successors(block)) {
-      if (next == target) return true;
-      if (next == merge || IsExit(next, merge) || !seen.insert(next).second) continue;
-      pending.push_back(next);
-    }
-  }
-  return false;
 }
 
 // Cases in the order of their blocks; one that another falls into comes right after it. Each runs where the
@@ -159,15 +145,10 @@ bool ControlFlow::EmitSwitch(const Block& block) {
     ir::Value condition = conditions[n];
     if (may_fall) condition = b_.Make(Op::Or, {condition, LoadSlot(fell)});
     ir::Inst branch = b_.If(condition, {});
-    ir::Block inside = kernel_[branch].regions[0];
-    b_.SetBlock(inside);
+    b_.SetBlock(kernel_[branch].regions[0]);
     if (may_fall) {
       // What has fallen has stored what the phis take from the case above.
-      ir::Inst chosen = b_.If(b_.Make(Op::Not, {LoadSlot(fell)}), {});
-      b_.SetBlock(kernel_[chosen].regions[0]);
-      StoreEdge(block.label, label);
-      b_.CloseArms(chosen);
-      b_.SetBlock(inside);
+      b_.When(b_.Make(Op::Not, {LoadSlot(fell)}), [&] { StoreEdge(block.label, label); });
       StoreSlot(fell, b_.Int(ir::kI1, 0));
     } else {
       StoreEdge(block.label, label);
@@ -175,7 +156,7 @@ bool ControlFlow::EmitSwitch(const Block& block) {
     Id next = n + 1 < cases.size() ? cases[n + 1].first : 0;
     if (label == merge) {
       falls = true;
-    } else if (next != 0 && next != merge && CanReach(label, next, merge)) {
+    } else if (next != 0 && next != merge && ReachedFrom(label, merge, next).count(next) != 0) {
       // What reaches the next case falls into it.
       if (EmitFrom(0, label, next)) {
         StoreSlot(fell, b_.Int(ir::kI1, 1));

@@ -6,10 +6,6 @@
 
 namespace adc::frontend::spirv {
 
-namespace {
-constexpr uint32_t kDeepest = 64;
-}
-
 /// The numbers of a constant, one by one. False where they are not known, or no numbers.
 bool Locals::NumbersOf(Id constant, std::vector<uint64_t>& numbers, uint32_t depth) {
   const Instruction* inst = binary_.Find(constant);

@@ -85,6 +85,14 @@ ir::Value Values::Slot(ir::Type type, uint32_t count, ir::Words words) {
   return kernel_.Result(inst);
 }
 
+std::vector<ir::Value> Values::Slots(Id type) {
+  std::vector<ir::Type> leaves;
+  types_.Leaves(type, leaves);
+  std::vector<ir::Value> slots;
+  for (ir::Type leaf : leaves) slots.push_back(Slot(leaf));
+  return slots;
+}
+
 void Values::StoreSlot(ir::Value slot, ir::Value value) {
   ir::Value zero = b_.I32(0);
   b_.Access(ir::Op::Store, slot, {&zero, 1}, {&value, 1});

@@ -55,6 +55,8 @@ class Values {
   void SetHome(ir::Block home) { home_ = home; }
   void PlaceSlots();
   ir::Value Slot(ir::Type type, uint32_t count = 1, ir::Words words = {});
+  /// One for each leaf.
+  std::vector<ir::Value> Slots(Id type);
   void StoreSlot(ir::Value slot, ir::Value value);
   ir::Value LoadSlot(ir::Value slot);
   Value LoadSlots(std::span<const ir::Value> slots);
