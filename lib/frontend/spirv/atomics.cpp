@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diag/errors/shader.h"
 #include "frontend/spirv/operations.h"
 
 namespace adc::frontend::spirv {

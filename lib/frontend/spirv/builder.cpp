@@ -26,11 +26,10 @@ ir::Value KernelBuilder::MakeVector(std::span<const ir::Value> parts) {
   return parts.size() == 1 ? parts[0] : Make(Op::VecMake, parts);
 }
 
-ir::Value KernelBuilder::Column(ir::Value matrix, uint32_t column) {
+ir::Value KernelBuilder::Column(ir::Value matrix, ir::Value column) {
   std::vector<ir::Value> parts;
   for (uint32_t row = 0; row < TypeOf(matrix).rows; ++row)
-    parts.push_back(
-        Make(Op::MatGet, {matrix, I32(static_cast<int32_t>(row)), I32(static_cast<int32_t>(column))}));
+    parts.push_back(Make(Op::MatGet, {matrix, I32(static_cast<int32_t>(row)), column}));
   return MakeVector(parts);
 }
 

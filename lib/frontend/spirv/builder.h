@@ -18,7 +18,8 @@ class KernelBuilder final : public ir::Builder {
   /// Of a vector; a number is its own component.
   ir::Value ComponentOf(ir::Value vector, uint32_t n);
   ir::Value MakeVector(std::span<const ir::Value> parts);
-  ir::Value Column(ir::Value matrix, uint32_t column);
+  ir::Value Column(ir::Value matrix, ir::Value column);
+  ir::Value Column(ir::Value matrix, uint32_t n) { return Column(matrix, I32(static_cast<int32_t>(n))); }
   ir::Value MatrixOf(ir::Type type, std::span<const ir::Value> columns);
   /// A vector or matrix of the shape of `like` with the same number everywhere.
   ir::Value Splat(ir::Value scalar, ir::Type like);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "diag/errors/shader.h"
 #include "frontend/spirv/memory.h"
 #include "ir/module.h"
 

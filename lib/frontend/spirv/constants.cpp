@@ -1,5 +1,6 @@
 // Constants of the module as values, specialisation constants as parameters.
 
+#include "diag/errors/shader.h"
 #include "frontend/spirv/values.h"
 #include "ir/module.h"
 
@@ -9,16 +10,7 @@ Value Values::ZeroOf(Id type) {
   std::vector<ir::Type> leaves;
   types_.Leaves(type, leaves);
   Value value;
-  for (ir::Type leaf : leaves) {
-    ir::Value zero = b_.Zero(leaf.ScalarType());
-    if (leaf.IsScalar()) {
-      value.parts.push_back(zero);
-      continue;
-    }
-    std::vector<ir::Value> parts(leaf.Components(), zero);
-    value.parts.push_back(
-        kernel_.Result(b_.Create(leaf.IsVec() ? ir::Op::VecMake : ir::Op::MatMake, parts, {&leaf, 1})));
-  }
+  for (ir::Type leaf : leaves) value.parts.push_back(b_.Splat(b_.Zero(leaf.ScalarType()), leaf));
   return value;
 }
 

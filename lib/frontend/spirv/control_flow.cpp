@@ -21,6 +21,8 @@
 
 #include "frontend/spirv/control_flow.h"
 
+#include "diag/errors/shader.h"
+
 namespace adc::frontend::spirv {
 
 using ir::Op;

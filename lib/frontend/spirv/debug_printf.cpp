@@ -2,6 +2,7 @@
 // each value. A format that asks for another text of a value is refused, since what is printed would not be
 // what it says.
 
+#include "diag/errors/shader.h"
 #include "frontend/spirv/operations.h"
 #include "ir/module.h"
 

@@ -2,6 +2,7 @@
 
 #include <spirv/unified1/GLSL.std.450.h>
 
+#include "diag/errors/shader.h"
 #include "frontend/spirv/bits.h"
 #include "frontend/spirv/operations.h"
 

@@ -1,5 +1,6 @@
 #include "frontend/spirv/invocations.h"
 
+#include "diag/errors/shader.h"
 #include "ir/module.h"
 
 namespace adc::frontend::spirv {

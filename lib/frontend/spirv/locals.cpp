@@ -1,5 +1,6 @@
 #include "frontend/spirv/locals.h"
 
+#include "diag/errors/shader.h"
 #include "ir/module.h"
 
 namespace adc::frontend::spirv {
@@ -139,13 +140,7 @@ Value Locals::LoadLocal(const Pointer& p) {
   if (std::optional<uint32_t> component = FixedComponent(p))
     return {{LoadLeaf(p.local->leaves[leaf], index, *component)}};
   ir::Value whole = LoadLeaf(p.local->leaves[leaf], index);
-  if (p.column) {
-    ir::Value column = ValueOf(*p.column);
-    std::vector<ir::Value> parts;
-    for (uint32_t row = 0; row < b_.TypeOf(whole).rows; ++row)
-      parts.push_back(b_.Make(ir::Op::MatGet, {whole, b_.I32(static_cast<int32_t>(row)), column}));
-    whole = b_.MakeVector(parts);
-  }
+  if (p.column) whole = b_.Column(whole, ValueOf(*p.column));
   if (p.component) whole = b_.Make(ir::Op::VecGet, {whole, ValueOf(*p.component)});
   return {{whole}};
 }

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "diag/errors/shader.h"
 #include "frontend/spirv/control_flow.h"
 
 namespace adc::frontend::spirv {
@@ -17,19 +18,10 @@ namespace {
 
 /// Whether nothing but the result of an instruction tells that it has run.
 bool IsPure(const Instruction& inst) {
-  switch (static_cast<uint32_t>(inst.op)) {
-    case spv::OpStore:
-    case spv::OpCopyMemory:
-    case spv::OpFunctionCall:
-    case spv::OpControlBarrier:
-    case spv::OpMemoryBarrier:
-    case spv::OpVariable:
-      return false;
-    case spv::OpExtInst:
-      return inst.At(1) != GLSLstd450Modf && inst.At(1) != GLSLstd450Frexp;
-    default:
-      return !IsAtomic(inst);
-  }
+  bool by_pointer =
+      inst.op == spv::OpExtInst && (inst.At(1) == GLSLstd450Modf || inst.At(1) == GLSLstd450Frexp);
+  return !by_pointer && !Writes(inst) && !IsAtomic(inst) && inst.op != spv::OpFunctionCall &&
+         inst.op != spv::OpControlBarrier && inst.op != spv::OpMemoryBarrier && inst.op != spv::OpVariable;
 }
 
 /// Whether a phi of `block` has a value for the edge from `label`.

@@ -8,13 +8,17 @@
 // A survey of the functions (survey.h) comes first. Then layers write the kernel, each a class that derives
 // from the one below and calls nothing of those above but what it declares as pure virtual:
 //
-//   Values       ids, constants and slots             Memory      loads and stores
-//   Arithmetic   operations on numbers, parts          Images      images and textures
-//   Invocations  indices, subgroups                    Operations  an instruction, whatever it does
-//   Pointers     where access chains lead              ControlFlow blocks as regions, calls
+//   Values       results by their ids, constants, slots
+//   Arithmetic   operations on numbers, and on parts of values
+//   Invocations  the loop, built-in inputs, subgroups
+//   Pointers     where access chains lead
 //   Locals       variables of functions
+//   Memory       loads and stores
+//   Images       images and textures
+//   Operations   one instruction, whatever it does
+//   ControlFlow  blocks as regions, functions in the place of their calls
 //
-// What needs no ids lies beside them: bits.h and packing.h, images.h, subgroups.h.
+// What needs no ids lies beside them: builder.h, bits.h, images.h, subgroups.h.
 
 #include "frontend/spirv/resources.h"
 #include "frontend/spirv/sampler_state.h"

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "diag/errors/shader.h"
+
 namespace adc::frontend::spirv {
 
 namespace {

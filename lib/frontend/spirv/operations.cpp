@@ -1,5 +1,7 @@
 #include "frontend/spirv/operations.h"
 
+#include "diag/errors/shader.h"
+
 namespace adc::frontend::spirv {
 
 void Operations::Emit(const Instruction& inst) {

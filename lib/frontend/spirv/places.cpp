@@ -1,5 +1,6 @@
 // Numbers in memory: the unit and the element that a pointer leads to.
 
+#include "diag/errors/shader.h"
 #include "frontend/spirv/memory.h"
 
 namespace adc::frontend::spirv {

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "diag/errors/shader.h"
 #include "frontend/spirv/pointers.h"
 
 namespace adc::frontend::spirv {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "diag/errors/shader.h"
+
 namespace adc::frontend::spirv {
 
 namespace {
@@ -191,7 +193,6 @@ Pointer Pointers::Step(Pointer p, Id index_id, const Instruction& inst) {
   if (p.kind == Pointer::Kind::Builtin) {
     Require(kind == spv::OpTypeVector && !p.component, inst, "a built-in input is indexed too deep");
     p.component = IndexOf(index_id);
-    p.vector = type;
     p.pointee = types_.Element(type);
     return p;
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "diag/errors/shader.h"
 #include "frontend/spirv/invocations.h"
 #include "ir/module.h"
 

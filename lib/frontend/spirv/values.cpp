@@ -1,5 +1,6 @@
 #include "frontend/spirv/values.h"
 
+#include "diag/errors/shader.h"
 #include "ir/module.h"
 
 namespace adc::frontend::spirv {
