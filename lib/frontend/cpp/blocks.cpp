@@ -10,17 +10,12 @@
 // A block's object is empty: its numbers are those of the loop that is open.
 
 #include "diag/errors/cpp.h"
-#include "frontend/cpp/lowering.h"
+#include "frontend/cpp/contract.h"
 #include "ir/module.h"
 
 namespace adc::frontend {
 
-using clang::QualType;
-using clang::SourceRange;
-using ir::Op;
-using ir::Value;
-
-void Lowering::Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const clang::Expr*> arguments,
+void Contract::Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const clang::Expr*> arguments,
                       const clang::CallExpr* call) {
   SourceRange range = call->getSourceRange();
   CheckOutside(call, "adc::blocks");
@@ -61,7 +56,7 @@ void Lowering::Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const 
 }
 
 /// A member function of adc::block.
-Given Lowering::CallBlock(const clang::CallExpr* call, llvm::StringRef name,
+Given Contract::CallBlock(const clang::CallExpr* call, llvm::StringRef name,
                           llvm::ArrayRef<const clang::Expr*> arguments) {
   SourceRange range = call->getSourceRange();
   if (!block_) Refuse(call, "there is no block here", "call it in the lambda of adc::blocks");
@@ -88,7 +83,7 @@ Given Lowering::CallBlock(const clang::CallExpr* call, llvm::StringRef name,
 }
 
 /// The number of the invocation along an axis; the last one is the fastest.
-Value Lowering::ThreadAlong(size_t axis) {
+Value Contract::ThreadAlong(size_t axis) {
   int64_t faster = 1;
   for (size_t n = axis + 1; n < block_->sizes.size(); ++n) faster *= block_->sizes[n];
   auto number = [&](int64_t n) { return writer_.builder().I32(static_cast<int32_t>(n)); };
@@ -97,7 +92,7 @@ Value Lowering::ThreadAlong(size_t axis) {
 }
 
 /// The array of an adc::shared.
-ObjectPtr Lowering::SharedCells(QualType type, SourceRange range) {
+ObjectPtr Contract::SharedCells(QualType type, SourceRange range) {
   if (writer_.builder().block() != block_->body || writer_.MayHaveLeft(block_->scopes))
     Refuse(range, "a shared array is declared behind a branch or in a loop",
            "declare it where the lambda of adc::blocks begins");
@@ -107,15 +102,7 @@ ObjectPtr Lowering::SharedCells(QualType type, SourceRange range) {
   return cells;
 }
 
-/// Gives the array of an adc::shared the name of the variable.
-void Lowering::NameCells(const clang::VarDecl* variable, const ObjectPtr& object) {
-  if (ContractTemplate(variable->getType(), "shared") == nullptr) return;
-  for (const ObjectPtr& cells : object->members) {
-    for (Value base : cells->storage.bases) writer_.Name(base, std::string_view(variable->getName()));
-  }
-}
-
-bool Lowering::IsShared(Value array) const {
+bool Contract::IsShared(Value array) const {
   ir::Inst made = function_.DefiningInst(array);
   return made.Valid() && function_[made].Has(ir::Word::Shared);
 }

@@ -1,28 +1,22 @@
-// Complex numbers, by which the C++ library defines std::complex: arrays of two numbers, with arithmetic.
+#include "frontend/cpp/complex.h"
 
 #include "diag/errors/cpp.h"
-#include "frontend/cpp/lowering.h"
 
 namespace adc::frontend {
 
-using clang::SourceRange;
-using ir::Op;
-using ir::Type;
-using ir::Value;
-
-Lowering::Complex Lowering::ComplexIn(const ObjectPtr& object, SourceRange range) {
+Complex ComplexNumbers::ComplexIn(const ObjectPtr& object, SourceRange range) {
   auto part = [&](int32_t n) { return Load(Element(object, writer_.builder().I32(n), range), range); };
   Value real = part(0);
   return {real, part(1)};
 }
 
 /// The value of a complex or of a real expression, which has no imaginary part.
-Lowering::Complex Lowering::ComplexOf(const clang::Expr* e) {
+Complex ComplexNumbers::ComplexOf(const clang::Expr* e) {
   if (!e->getType()->isAnyComplexType()) return {ValueOf(e), {}};
   return ComplexIn(Place(e), e->getSourceRange());
 }
 
-void Lowering::StoreComplex(const ObjectPtr& object, Complex value, SourceRange range) {
+void ComplexNumbers::StoreComplex(const ObjectPtr& object, Complex value, SourceRange range) {
   Type type = *ScalarOf(object->element);
   auto store = [&](int32_t n, Value v) {
     Store(Element(object, writer_.builder().I32(n), range), v.Valid() ? Convert(v, type) : ZeroOf(type),
@@ -34,7 +28,7 @@ void Lowering::StoreComplex(const ObjectPtr& object, Complex value, SourceRange 
 
 /// A quotient, divided by the larger part of the denominator first, so that no square overflows. The result
 /// does not depend on that factor, and its derivative neither.
-Lowering::Complex Lowering::Quotient(Complex a, Complex b) {
+Complex ComplexNumbers::Quotient(Complex a, Complex b) {
   Type type = writer_.TypeOf(a.real);
   Value scale =
       writer_.Make(Op::Max, {writer_.Make(Op::Abs, {b.real}), writer_.Make(Op::Abs, {b.imaginary})});
@@ -51,8 +45,8 @@ Lowering::Complex Lowering::Quotient(Complex a, Complex b) {
   return {writer_.Make(Op::Div, {x, square}), writer_.Make(Op::Div, {y, square})};
 }
 
-Lowering::Complex Lowering::ComplexArithmetic(clang::BinaryOperatorKind kind, Complex a, Complex b,
-                                              const clang::Expr* at) {
+Complex ComplexNumbers::ComplexArithmetic(clang::BinaryOperatorKind kind, Complex a, Complex b,
+                                          const clang::Expr* at) {
   SetPlace(at->getSourceRange());
   if (!(writer_.TypeOf(a.real) == writer_.TypeOf(b.real))) Refuse(at, "complex numbers of different types");
   bool both = a.imaginary.Valid() && b.imaginary.Valid();
@@ -84,7 +78,7 @@ Lowering::Complex Lowering::ComplexArithmetic(clang::BinaryOperatorKind kind, Co
 }
 
 /// From an expression that is complex and no object yet. False: it is one that all objects have.
-bool Lowering::InitialiseComplex(const ObjectPtr& object, const clang::Expr* e) {
+bool ComplexNumbers::InitialiseComplex(const ObjectPtr& object, const clang::Expr* e) {
   SourceRange range = e->getSourceRange();
   if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(e)) {
     const clang::Expr* from = cast->getSubExpr();
@@ -117,7 +111,7 @@ bool Lowering::InitialiseComplex(const ObjectPtr& object, const clang::Expr* e) 
 }
 
 /// `a *= b`
-ObjectPtr Lowering::AssignComplex(const clang::CompoundAssignOperator* assignment) {
+ObjectPtr ComplexNumbers::AssignComplex(const clang::CompoundAssignOperator* assignment) {
   SourceRange range = assignment->getSourceRange();
   Complex right = ComplexOf(assignment->getRHS());
   ObjectPtr place = Place(assignment->getLHS());
@@ -127,7 +121,7 @@ ObjectPtr Lowering::AssignComplex(const clang::CompoundAssignOperator* assignmen
 }
 
 /// The root whose real part is not negative.
-Lowering::Complex Lowering::ComplexRoot(Complex z) {
+Complex ComplexNumbers::ComplexRoot(Complex z) {
   Type type = writer_.TypeOf(z.real);
   Value zero = ZeroOf(type), half = writer_.builder().Float(type, 0.5);
   Value length = writer_.Make(
@@ -140,19 +134,19 @@ Lowering::Complex Lowering::ComplexRoot(Complex z) {
   return {real, writer_.Make(Op::Select, {right, small, writer_.Make(Op::Copysign, {large, z.imaginary})})};
 }
 
-Lowering::Complex Lowering::ComplexExp(Complex z) {
+Complex ComplexNumbers::ComplexExp(Complex z) {
   Value e = writer_.Make(Op::Exp, {z.real});
   Value real = writer_.Make(Op::Mul, {e, writer_.Make(Op::Cos, {z.imaginary})});
   return {real, writer_.Make(Op::Mul, {e, writer_.Make(Op::Sin, {z.imaginary})})};
 }
 
-Lowering::Complex Lowering::ComplexLog(Complex z) {
+Complex ComplexNumbers::ComplexLog(Complex z) {
   Value real = writer_.Make(Op::Log, {writer_.Make(Op::Hypot, {z.real, z.imaginary})});
   return {real, writer_.Make(Op::Atan2, {z.imaginary, z.real})};
 }
 
 /// The C library's functions of complex numbers, and the compiler's that makes one of two numbers.
-std::optional<Given> Lowering::CallComplex(const clang::CallExpr* call, llvm::StringRef name) {
+std::optional<Given> ComplexNumbers::CallComplex(const clang::CallExpr* call, llvm::StringRef name) {
   if (name == "complex" && call->getBuiltinCallee() != 0) {
     ObjectPtr made = NewObject(call->getType(), {}, call->getSourceRange());
     StoreComplex(made, {ValueOf(call->getArg(0)), ValueOf(call->getArg(1))}, call->getSourceRange());

@@ -1,18 +1,13 @@
 // The names of adc/kernel.hpp: what they are in the IR. Their bodies in the header are for the host.
 
+#include "frontend/cpp/contract.h"
+
 #include "diag/errors/cpp.h"
-#include "frontend/cpp/lowering.h"
 #include "ir/module.h"
 
 namespace adc::frontend {
 
-using clang::QualType;
-using clang::SourceRange;
-using ir::Op;
-using ir::Type;
-using ir::Value;
-
-std::optional<Given> Lowering::CallContract(const clang::CallExpr* call, const clang::FunctionDecl* function,
+std::optional<Given> Contract::CallContract(const clang::CallExpr* call, const clang::FunctionDecl* function,
                                             llvm::ArrayRef<const clang::Expr*> arguments) {
   if (!InNamespace(function, "adc")) return std::nullopt;
   if (function->isOverloadedOperator()) return CallOperator(function, arguments, call);
@@ -95,7 +90,7 @@ std::optional<Given> Lowering::CallContract(const clang::CallExpr* call, const c
 }
 
 /// Operators of vec and mat.
-std::optional<Given> Lowering::CallOperator(const clang::FunctionDecl* function,
+std::optional<Given> Contract::CallOperator(const clang::FunctionDecl* function,
                                             llvm::ArrayRef<const clang::Expr*> arguments,
                                             const clang::Expr* at) {
   auto kind = function->getOverloadedOperator();
@@ -173,7 +168,7 @@ std::optional<Given> Lowering::CallOperator(const clang::FunctionDecl* function,
   return Given{{}, place};
 }
 
-std::optional<Given> Lowering::CallMember(const clang::CallExpr* call, const clang::CXXMethodDecl* method,
+std::optional<Given> Contract::CallMember(const clang::CallExpr* call, const clang::CXXMethodDecl* method,
                                           const clang::Expr* object,
                                           llvm::ArrayRef<const clang::Expr*> arguments) {
   QualType type = object->getType();
@@ -252,14 +247,14 @@ std::optional<Given> Lowering::CallMember(const clang::CallExpr* call, const cla
   return std::nullopt;
 }
 
-void Lowering::CheckOutside(const clang::CallExpr* call, const char* word) {
+void Contract::CheckOutside(const clang::CallExpr* call, const char* word) {
   if (parallel_.empty()) return;
   Refuse(call, std::string(word) + " stands inside of " + parallel_,
          parallel_ == "adc::parallel" ? "give it one more extent: adc::parallel(n, m, f)"
                                       : "let each invocation take its share of the iterations in a loop");
 }
 
-std::vector<Value> Lowering::BoundsOf(llvm::ArrayRef<const clang::Expr*> extents) {
+std::vector<Value> Contract::BoundsOf(llvm::ArrayRef<const clang::Expr*> extents) {
   std::vector<Value> bounds;
   for (const clang::Expr* extent : extents) {
     Value hi = Index(ValueOf(extent));
@@ -270,7 +265,7 @@ std::vector<Value> Lowering::BoundsOf(llvm::ArrayRef<const clang::Expr*> extents
 }
 
 /// The function of a lambda that takes so many parameters; null where it has none.
-const clang::FunctionDecl* Lowering::BodyOfLambda(const clang::Expr* closure, unsigned parameters,
+const clang::FunctionDecl* Contract::BodyOfLambda(const clang::Expr* closure, unsigned parameters,
                                                   SourceRange call) {
   const clang::CXXRecordDecl* record = RecordOf(closure->getType());
   if (record == nullptr) return nullptr;
@@ -288,7 +283,7 @@ const clang::FunctionDecl* Lowering::BodyOfLambda(const clang::Expr* closure, un
   return method != nullptr && method->getNumParams() == parameters ? BodyOf(method, call) : nullptr;
 }
 
-void Lowering::Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
+void Contract::Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
   CheckOutside(call, "adc::parallel");
   std::vector<Value> bounds = BoundsOf(arguments.drop_back());
   ObjectPtr closure = Place(arguments.back());
@@ -310,7 +305,7 @@ void Lowering::Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clan
 }
 
 /// A parallel loop of the IR, whose body is that of a lambda; `bind` gives its parameters their values.
-ir::Inst Lowering::RunParallel(const char* word, std::span<const Value> bounds, const ObjectPtr& closure,
+ir::Inst Contract::RunParallel(const char* word, std::span<const Value> bounds, const ObjectPtr& closure,
                                const clang::FunctionDecl* body,
                                const std::function<void(Frame&, std::span<const Value>)>& bind) {
   size_t slots = writer_.SlotCount();
@@ -335,7 +330,7 @@ ir::Inst Lowering::RunParallel(const char* word, std::span<const Value> bounds, 
   return loop;
 }
 
-Given Lowering::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
+Given Contract::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
   SourceRange range = call->getSourceRange();
   ObjectPtr cell = Place(arguments[0]);
   Value v = ValueOf(arguments[1]);
@@ -392,7 +387,7 @@ Given Lowering::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
   return {writer_.builder().Access(op, whole->base, whole->indices, {&v, 1}, ir::kNoAttr, component), {}};
 }
 
-void Lowering::Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
+void Contract::Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
   const auto* text = llvm::dyn_cast<clang::StringLiteral>(arguments[0]->IgnoreParenImpCasts());
   if (text == nullptr) Refuse(arguments[0], "adc::print takes a text in quotes");
   std::vector<Value> values;
@@ -400,29 +395,6 @@ void Lowering::Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::
   SetPlace(call->getSourceRange());
   ir::Inst inst = writer_.builder().Create(Op::Print, values, {});
   function_[inst].symbol = module_.Intern(std::string_view(text->getString()));
-}
-
-/// `assert(c)` of the C library: a conditional whose other branch calls what fails.
-bool Lowering::AssertOf(const clang::Expr* expression) {
-  const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(expression->IgnoreParens());
-  if (choice == nullptr) return false;
-  const auto* call = llvm::dyn_cast<clang::CallExpr>(choice->getFalseExpr()->IgnoreParenImpCasts());
-  const clang::FunctionDecl* fails = call == nullptr ? nullptr : call->getDirectCallee();
-  if (fails == nullptr || fails->getIdentifier() == nullptr) return false;
-  llvm::StringRef name = fails->getName();
-  if (name != "__assert_fail" && name != "__assert_rtn" && name != "_wassert") return false;
-  std::string text = "assertion failed";
-  for (const clang::Expr* argument : call->arguments()) {
-    if (const auto* literal = llvm::dyn_cast<clang::StringLiteral>(argument->IgnoreParenImpCasts())) {
-      if (literal->getCharByteWidth() == 1) text = literal->getString().str();
-      break;
-    }
-  }
-  Value condition = Condition(choice->getCond());
-  SetPlace(expression->getSourceRange());
-  ir::Inst inst = writer_.builder().Create(Op::Assert, {&condition, 1}, {});
-  function_[inst].symbol = module_.Intern(text);
-  return true;
 }
 
 }  // namespace adc::frontend

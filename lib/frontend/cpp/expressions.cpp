@@ -1,19 +1,13 @@
 // Expressions that name or make objects: places, and what objects are initialised with. values.cpp has those
 // that are numbers.
 
+#include "frontend/cpp/expressions.h"
+
 #include <clang/AST/ExprConcepts.h>
 
 #include "diag/errors/cpp.h"
-#include "frontend/cpp/lowering.h"
-#include "ir/module.h"
 
 namespace adc::frontend {
-
-using clang::QualType;
-using clang::SourceRange;
-using ir::Op;
-using ir::Type;
-using ir::Value;
 
 // ---- What expressions name
 
@@ -36,16 +30,7 @@ bool IsChoice(const clang::Expr* e) {
 
 }  // namespace
 
-const clang::Expr* WrittenFor(const clang::Expr* e) {
-  if (const auto* full = llvm::dyn_cast<clang::FullExpr>(e)) return full->getSubExpr();
-  if (const auto* argument = llvm::dyn_cast<clang::SubstNonTypeTemplateParmExpr>(e))
-    return argument->getReplacement();
-  if (const auto* argument = llvm::dyn_cast<clang::CXXDefaultArgExpr>(e)) return argument->getExpr();
-  if (const auto* initial = llvm::dyn_cast<clang::CXXDefaultInitExpr>(e)) return initial->getExpr();
-  return nullptr;
-}
-
-ObjectPtr Lowering::Place(const clang::Expr* e) {
+ObjectPtr Expressions::Place(const clang::Expr* e) {
   using clang::Stmt;
   e = e->IgnoreParens();
   SetPlace(e->getSourceRange());
@@ -163,39 +148,11 @@ ObjectPtr Lowering::Place(const clang::Expr* e) {
          "docs/cpp.md says what a kernel may use");
 }
 
-ObjectPtr Lowering::Pointee(const clang::Expr* whole) {
-  const clang::Expr* pointer = whole->IgnoreParenImpCasts();
-  if (llvm::isa<clang::CXXThisExpr>(pointer) && frame_->self != nullptr) {
-    // In a lambda `this` is a capture.
-    const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(frame_->function);
-    if (method != nullptr && method->getParent()->isLambda()) {
-      llvm::DenseMap<const clang::ValueDecl*, clang::FieldDecl*> captures;
-      clang::FieldDecl* self = nullptr;
-      method->getParent()->getCaptureFields(captures, self);
-      if (self != nullptr) return Member(frame_->self, self, pointer->getSourceRange());
-    }
-    return frame_->self;
-  }
-  return At(AddressOf(whole), pointer->getSourceRange());
-}
-
-void Lowering::RefusePointer(const clang::Expr* pointer) {
-  Refuse(pointer, "a kernel has no pointer like this",
-         "docs/cpp.md says what pointers may do; use references, arrays and adc::buffer");
-}
-
-ObjectPtr Lowering::PlaceOfVariable(const clang::DeclRefExpr* reference) {
+ObjectPtr Expressions::PlaceOfVariable(const clang::DeclRefExpr* reference) {
   const clang::ValueDecl* declaration = reference->getDecl();
   SourceRange range = reference->getSourceRange();
   if (reference->refersToEnclosingVariableOrCapture()) {
-    const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(frame_->function);
-    if (method != nullptr && method->getParent()->isLambda()) {
-      llvm::DenseMap<const clang::ValueDecl*, clang::FieldDecl*> captures;
-      clang::FieldDecl* self = nullptr;
-      method->getParent()->getCaptureFields(captures, self);
-      auto found = captures.find(declaration);
-      if (found != captures.end()) return Member(frame_->self, found->second, range);
-    }
+    if (ObjectPtr captured = Captured(declaration, range)) return captured;
   }
   auto found = frame_->variables.find(declaration);
   if (found != frame_->variables.end()) return found->second;
@@ -217,7 +174,7 @@ ObjectPtr Lowering::PlaceOfVariable(const clang::DeclRefExpr* reference) {
   Refuse(range, "'" + declaration->getNameAsString() + "' cannot be used here");
 }
 
-ObjectPtr Lowering::PlaceOfMember(const clang::MemberExpr* member) {
+ObjectPtr Expressions::PlaceOfMember(const clang::MemberExpr* member) {
   SourceRange range = member->getSourceRange();
   if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(member->getMemberDecl()))
     return PlaceOfGlobal(variable, range);
@@ -237,7 +194,7 @@ ObjectPtr Lowering::PlaceOfMember(const clang::MemberExpr* member) {
 }
 
 /// The object that has the member.
-ObjectPtr Lowering::OwnerOf(const clang::MemberExpr* member, const clang::FieldDecl* field) {
+ObjectPtr Expressions::OwnerOf(const clang::MemberExpr* member, const clang::FieldDecl* field) {
   ObjectPtr object = member->isArrow() ? Pointee(member->getBase()) : Place(member->getBase());
   const auto* record = llvm::cast<clang::CXXRecordDecl>(field->getParent());
   if (object->kind == ObjectKind::Struct && RecordOf(object->type) != record->getDefinition())
@@ -245,7 +202,7 @@ ObjectPtr Lowering::OwnerOf(const clang::MemberExpr* member, const clang::FieldD
   return object;
 }
 
-ObjectPtr Lowering::PlaceOfStep(const clang::UnaryOperator* step) {
+ObjectPtr Expressions::PlaceOfStep(const clang::UnaryOperator* step) {
   if (step->isPostfix()) return Temporary(step);
   ObjectPtr place = Place(step->getSubExpr());
   if (place->kind == ObjectKind::Pointer) {
@@ -260,7 +217,7 @@ ObjectPtr Lowering::PlaceOfStep(const clang::UnaryOperator* step) {
   return place;
 }
 
-ObjectPtr Lowering::PlaceOfAssignment(const clang::BinaryOperator* assignment) {
+ObjectPtr Expressions::PlaceOfAssignment(const clang::BinaryOperator* assignment) {
   SourceRange range = assignment->getSourceRange();
   if (assignment->getLHS()->getType()->isAnyPointerType()) return AssignPointer(assignment);
   if (assignment->getLHS()->getType().isVolatileQualified())
@@ -293,7 +250,7 @@ ObjectPtr Lowering::PlaceOfAssignment(const clang::BinaryOperator* assignment) {
 
 // ---- Objects from expressions
 
-void Lowering::Initialise(const ObjectPtr& object, const clang::Expr* e) {
+void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
   using clang::Stmt;
   e = e->IgnoreParens();
   SourceRange range = e->getSourceRange();
@@ -386,7 +343,7 @@ void Lowering::Initialise(const ObjectPtr& object, const clang::Expr* e) {
          "docs/cpp.md says what a kernel may use");
 }
 
-void Lowering::InitialiseArray(const ObjectPtr& object, const clang::Expr* e) {
+void Expressions::InitialiseArray(const ObjectPtr& object, const clang::Expr* e) {
   const auto* list = llvm::cast<clang::InitListExpr>(e);
   SourceRange range = e->getSourceRange();
   unsigned given = list->getNumInits();
@@ -403,7 +360,7 @@ void Lowering::InitialiseArray(const ObjectPtr& object, const clang::Expr* e) {
   }
 }
 
-void Lowering::InitialiseStruct(const ObjectPtr& object, const clang::InitListExpr* list) {
+void Expressions::InitialiseStruct(const ObjectPtr& object, const clang::InitListExpr* list) {
   const clang::CXXRecordDecl* record = RecordOf(object->type);
   SourceRange range = list->getSourceRange();
   auto bind = [&](size_t n, QualType type, const clang::Expr* init) {
@@ -426,7 +383,7 @@ void Lowering::InitialiseStruct(const ObjectPtr& object, const clang::InitListEx
     bind(n, types[n], n < list->getNumInits() ? list->getInit(static_cast<unsigned>(n)) : nullptr);
 }
 
-void Lowering::Construct(const ObjectPtr& object, const clang::CXXConstructExpr* construct) {
+void Expressions::Construct(const ObjectPtr& object, const clang::CXXConstructExpr* construct) {
   const clang::CXXConstructorDecl* constructor = construct->getConstructor();
   SourceRange range = construct->getSourceRange();
   if (object->kind == ObjectKind::Array) {
@@ -446,10 +403,10 @@ void Lowering::Construct(const ObjectPtr& object, const clang::CXXConstructExpr*
   }
   if (construct->requiresZeroInitialization()) Zero(object, range);
   std::vector<const clang::Expr*> arguments(construct->arg_begin(), construct->arg_end());
-  Inline(constructor, object, arguments, range);
+  RunConstructor(constructor, object, arguments, range);
 }
 
-void Lowering::MakeClosure(const ObjectPtr& object, const clang::LambdaExpr* lambda) {
+void Expressions::MakeClosure(const ObjectPtr& object, const clang::LambdaExpr* lambda) {
   const clang::CXXRecordDecl* record = lambda->getLambdaClass();
   auto field = record->field_begin();
   auto init = lambda->capture_init_begin();
@@ -470,7 +427,7 @@ void Lowering::MakeClosure(const ObjectPtr& object, const clang::LambdaExpr* lam
 }
 
 /// An expression whose value nobody uses.
-void Lowering::Effect(const clang::Expr* e) {
+void Expressions::Effect(const clang::Expr* e) {
   e = e->IgnoreParens();
   SetPlace(e->getSourceRange());
   if (const auto* full = llvm::dyn_cast<clang::FullExpr>(e)) return Effect(full->getSubExpr());

@@ -1,16 +1,11 @@
-// Variables outside of the kernel: constants, and those that nothing in the file changes.
+#include "frontend/cpp/globals.h"
 
 #include <clang/AST/RecursiveASTVisitor.h>
 
 #include "diag/errors/cpp.h"
-#include "frontend/cpp/lowering.h"
 #include "ir/module.h"
 
 namespace adc::frontend {
-
-using clang::QualType;
-using clang::SourceRange;
-using ir::Type;
 
 namespace {
 
@@ -95,9 +90,67 @@ bool ReadsLocals(const clang::Stmt* s) {
 
 }  // namespace
 
+ObjectPtr Globals::FromConstant(const clang::APValue& value, QualType type, SourceRange range) {
+  ObjectPtr object = NewObject(type, {}, range);
+  std::function<void(const ObjectPtr&, const clang::APValue&, QualType)> fill =
+      [&](const ObjectPtr& to, const clang::APValue& from, QualType of) {
+        QualType element;
+        uint64_t count = 0;
+        if (std::optional<ir::Value> number = ConstantValue(from, of)) return Store(to, *number, range);
+        if (std::optional<Type> leaf = RegisterType(of)) {
+          // adc::vec and adc::mat: fields, or an array of them.
+          std::vector<ir::Value> parts;
+          std::function<void(const clang::APValue&)> collect = [&](const clang::APValue& part) {
+            if (part.isStruct()) {
+              for (unsigned n = 0; n < part.getStructNumFields(); ++n) collect(part.getStructField(n));
+            } else if (part.isArray()) {
+              for (unsigned n = 0; n < part.getArraySize(); ++n)
+                collect(n < part.getArrayInitializedElts() ? part.getArrayInitializedElt(n)
+                                                           : part.getArrayFiller());
+            } else if (std::optional<ir::Value> one = ConstantValue(part, leaf->ScalarType())) {
+              parts.push_back(*one);
+            }
+          };
+          collect(from);
+          if (parts.size() != leaf->Components()) Refuse(range, "a constant that cannot be evaluated");
+          return Store(to,
+                       function_.Result(writer_.builder().Create(leaf->IsVec() ? Op::VecMake : Op::MatMake,
+                                                                 parts, {&*leaf, 1})),
+                       range);
+        }
+        if (from.isComplexFloat()) {
+          auto part = [&](const llvm::APFloat& v) {
+            return *ConstantValue(clang::APValue(v), of->getAs<clang::ComplexType>()->getElementType());
+          };
+          return StoreComplex(to, {part(from.getComplexFloatReal()), part(from.getComplexFloatImag())},
+                              range);
+        }
+        if (from.isArray() && ArrayOf(of, &element, &count)) {
+          for (unsigned n = 0; n < from.getArraySize(); ++n)
+            fill(Element(to, writer_.builder().I32(static_cast<int32_t>(n)), range),
+                 n < from.getArrayInitializedElts() ? from.getArrayInitializedElt(n) : from.getArrayFiller(),
+                 element);
+          return;
+        }
+        const clang::CXXRecordDecl* record = RecordOf(of);
+        if (from.isUnion() && record != nullptr) {
+          const clang::FieldDecl* field = from.getUnionField();
+          if (field == nullptr) return Zero(to, range);
+          return fill(to->members[field->getFieldIndex()], from.getUnionValue(), field->getType());
+        }
+        if (!from.isStruct() || record == nullptr) Refuse(range, "a constant that cannot be evaluated");
+        std::vector<QualType> types = MembersOf(record, range);
+        unsigned bases = record->getNumBases();
+        for (unsigned n = 0; n < types.size(); ++n)
+          fill(to->members[n], n < bases ? from.getStructBase(n) : from.getStructField(n - bases), types[n]);
+      };
+  fill(object, value, type);
+  return object;
+}
+
 /// Whether nothing changes the variable: it is constant, or it is seen in this file alone, or in one function
 /// alone, and each place that names it reads a number of it.
-bool Lowering::IsConstant(const clang::VarDecl* variable) {
+bool Globals::IsConstant(const clang::VarDecl* variable) {
   QualType type = variable->getType().getNonReferenceType();
   if (variable->isConstexpr() || variable->getType().isConstQualified()) return true;
   if (context_.getAsArrayType(type) != nullptr && context_.getBaseElementType(type).isConstQualified())
@@ -121,7 +174,7 @@ bool Lowering::IsConstant(const clang::VarDecl* variable) {
 }
 
 /// A constant whose initialiser runs when the program begins: it gives the same wherever it runs.
-ObjectPtr Lowering::MadeConstant(const clang::VarDecl* variable, const clang::Expr* init, SourceRange range) {
+ObjectPtr Globals::MadeConstant(const clang::VarDecl* variable, const clang::Expr* init, SourceRange range) {
   bool reference = variable->getType()->isReferenceType();
   if (reference || init->isValueDependent() || ReadsLocals(init) || !making_.insert(variable).second)
     return nullptr;
@@ -132,7 +185,7 @@ ObjectPtr Lowering::MadeConstant(const clang::VarDecl* variable, const clang::Ex
 }
 
 /// A constant of the file or of a class. Arrays of numbers become constants of the module.
-ObjectPtr Lowering::PlaceOfGlobal(const clang::VarDecl* variable, SourceRange range) {
+ObjectPtr Globals::PlaceOfGlobal(const clang::VarDecl* variable, SourceRange range) {
   std::string name = "'" + variable->getNameAsString() + "'";
   QualType type = variable->getType().getNonReferenceType();
   if (!IsConstant(variable))

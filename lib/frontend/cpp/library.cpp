@@ -1,21 +1,18 @@
 // Functions of the C++ library that are operations of the IR. Others are lowered from their bodies, where the
 // library has them in its headers.
 
+#include "frontend/cpp/library.h"
+
 #include <clang/Basic/Builtins.h>
 
 #include "diag/errors/cpp.h"
 #include "frontend/cpp/library_functions.h"
-#include "frontend/cpp/lowering.h"
+#include "ir/module.h"
 
 namespace adc::frontend {
 
-using clang::SourceRange;
-using ir::Op;
-using ir::Type;
-using ir::Value;
-
 /// `std::min(a, b)`, `max` and `clamp` where a reference is bound to what they give, which is one of these.
-ObjectPtr Lowering::ExtremeByReference(const clang::CallExpr* call) {
+ObjectPtr Library::ExtremeByReference(const clang::CallExpr* call) {
   const clang::FunctionDecl* function = call->getDirectCallee();
   if (function == nullptr || !function->isInStdNamespace() || function->getIdentifier() == nullptr)
     return nullptr;
@@ -43,8 +40,8 @@ ObjectPtr Lowering::ExtremeByReference(const clang::CallExpr* call) {
 }
 
 /// Functions of whole objects, of memory, and of what the program is.
-std::optional<Given> Lowering::CallOnObjects(const clang::CallExpr* call, llvm::StringRef name, From from,
-                                             llvm::ArrayRef<const clang::Expr*> arguments) {
+std::optional<Given> Library::CallOnObjects(const clang::CallExpr* call, llvm::StringRef name, From from,
+                                            llvm::ArrayRef<const clang::Expr*> arguments) {
   bool in_std = from == From::Std;
   SourceRange range = call->getSourceRange();
   if (in_std && (name == "move" || name == "forward" || name == "as_const") && arguments.size() == 1)
@@ -74,7 +71,7 @@ std::optional<Given> Lowering::CallOnObjects(const clang::CallExpr* call, llvm::
   return std::nullopt;
 }
 
-Value Lowering::BitCast(const clang::CallExpr* call, const clang::Expr* argument, Type to) {
+Value Library::BitCast(const clang::CallExpr* call, const clang::Expr* argument, Type to) {
   Value v = ValueOf(argument);
   SetPlace(call->getSourceRange());
   Type from = writer_.TypeOf(v);
@@ -85,7 +82,7 @@ Value Lowering::BitCast(const clang::CallExpr* call, const clang::Expr* argument
 }
 
 /// `std::min({a, b, c})`: the first of the least.
-std::optional<Value> Lowering::ExtremeOfList(const clang::Expr* list, Op op, SourceRange range) {
+std::optional<Value> Library::ExtremeOfList(const clang::Expr* list, Op op, SourceRange range) {
   list = list->IgnoreImplicit();
   if (const auto* made = llvm::dyn_cast<clang::CXXStdInitializerListExpr>(list))
     list = made->getSubExpr()->IgnoreImplicit();
@@ -100,8 +97,8 @@ std::optional<Value> Lowering::ExtremeOfList(const clang::Expr* list, Op op, Sou
   return best;
 }
 
-std::optional<Value> Lowering::CallOnNumbers(const clang::CallExpr* call, llvm::StringRef name, From from,
-                                             llvm::ArrayRef<const clang::Expr*> arguments, Type result) {
+std::optional<Value> Library::CallOnNumbers(const clang::CallExpr* call, llvm::StringRef name, From from,
+                                            llvm::ArrayRef<const clang::Expr*> arguments, Type result) {
   SourceRange range = call->getSourceRange();
   if (from == From::Std && name == "bit_cast") return BitCast(call, arguments[0], result);
   if (from == From::Std && (name == "min" || name == "max") && arguments.size() == 1)
@@ -121,8 +118,8 @@ std::optional<Value> Lowering::CallOnNumbers(const clang::CallExpr* call, llvm::
   return Convert(function->Make(writer_, operands), result);
 }
 
-std::optional<Given> Lowering::CallLibrary(const clang::CallExpr* call, const clang::FunctionDecl* function,
-                                           llvm::ArrayRef<const clang::Expr*> arguments) {
+std::optional<Given> Library::CallLibrary(const clang::CallExpr* call, const clang::FunctionDecl* function,
+                                          llvm::ArrayRef<const clang::Expr*> arguments) {
   const clang::IdentifierInfo* identifier = function->getIdentifier();
   if (identifier == nullptr) return std::nullopt;
   bool in_std = function->isInStdNamespace() || InNamespace(function, "std");
@@ -151,6 +148,29 @@ std::optional<Given> Lowering::CallLibrary(const clang::CallExpr* call, const cl
     Refuse(call, "kernels do not know the function '" + function->getNameAsString() + "'",
            "docs/cpp.md lists the library functions that kernels know");
   return std::nullopt;
+}
+
+/// `assert(c)` of the C library: a conditional whose other branch calls what fails.
+bool Library::AssertOf(const clang::Expr* expression) {
+  const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(expression->IgnoreParens());
+  if (choice == nullptr) return false;
+  const auto* call = llvm::dyn_cast<clang::CallExpr>(choice->getFalseExpr()->IgnoreParenImpCasts());
+  const clang::FunctionDecl* fails = call == nullptr ? nullptr : call->getDirectCallee();
+  if (fails == nullptr || fails->getIdentifier() == nullptr) return false;
+  llvm::StringRef name = fails->getName();
+  if (name != "__assert_fail" && name != "__assert_rtn" && name != "_wassert") return false;
+  std::string text = "assertion failed";
+  for (const clang::Expr* argument : call->arguments()) {
+    if (const auto* literal = llvm::dyn_cast<clang::StringLiteral>(argument->IgnoreParenImpCasts())) {
+      if (literal->getCharByteWidth() == 1) text = literal->getString().str();
+      break;
+    }
+  }
+  Value condition = Condition(choice->getCond());
+  SetPlace(expression->getSourceRange());
+  ir::Inst inst = writer_.builder().Create(Op::Assert, {&condition, 1}, {});
+  function_[inst].symbol = module_.Intern(text);
+  return true;
 }
 
 }  // namespace adc::frontend

@@ -6,18 +6,13 @@
 // A loop over an array, of a constant length, is a `for`.
 
 #include "diag/errors/cpp.h"
-#include "frontend/cpp/lowering.h"
+#include "frontend/cpp/statements.h"
 #include "ir/module.h"
 
 namespace adc::frontend {
 
-using clang::SourceRange;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
-
 /// The body of the loop that was opened last, up to its next iteration.
-void Lowering::LoopBody(const clang::Stmt* body) {
+void Statements::LoopBody(const clang::Stmt* body) {
   std::vector<const clang::Stmt*> statements{body};
   if (const auto* block = llvm::dyn_cast<clang::CompoundStmt>(body))
     statements.assign(block->body_begin(), block->body_end());
@@ -41,7 +36,7 @@ void Lowering::LoopBody(const clang::Stmt* body) {
   if (writer_.Reachable() && loops_.back().at_continue) loops_.back().at_continue();
 }
 
-void Lowering::LeaveLoop(bool breaks, const clang::Stmt* at) {
+void Statements::LeaveLoop(bool breaks, const clang::Stmt* at) {
   if (loops_.empty()) Refuse(at, "this stands in no loop");
   SetPlace(at->getSourceRange());
   if (breaks) return writer_.Break();
@@ -49,10 +44,10 @@ void Lowering::LeaveLoop(bool breaks, const clang::Stmt* at) {
   writer_.Continue();
 }
 
-void Lowering::CloseLoop() {
+void Statements::CloseLoop() {
   int64_t checkpoint = loops_.back().checkpoint;
   loops_.pop_back();
-  Inst inst = writer_.Close();
+  ir::Inst inst = writer_.Close();
   ir::InstData& data = function_[inst];
   if (data.op == Op::While && !context_.getLangOpts().isSignedOverflowDefined())
     data.words.Add(ir::Word::Unwrapped);
@@ -61,20 +56,20 @@ void Lowering::CloseLoop() {
     data.attr = checkpoint == 0 ? ir::kNoAttr : static_cast<uint32_t>(checkpoint);
   }
   // Tasks stand in loops that are unrolled.
-  writer_.VisitInside(inst, [&](Inst one) {
+  writer_.VisitInside(inst, [&](ir::Inst one) {
     if (function_[one].op == Op::Parallel) function_[inst].words.Add(ir::Word::Unroll);
   });
 }
 
-void Lowering::ForLoop(const clang::ForStmt* loop) {
+void Statements::ForLoop(const clang::ForStmt* loop) {
   if (loop->getInit() != nullptr) Statement(loop->getInit());
   SetPlace(SourceRange(loop->getForLoc(), loop->getRParenLoc()));
   WhileForm(loop->getConditionVariable(), loop->getCond(), loop->getInc(), loop->getBody());
 }
 
 /// Any loop that tests first.
-void Lowering::WhileForm(const clang::VarDecl* variable, const clang::Expr* condition,
-                         const clang::Expr* step, const clang::Stmt* body, const clang::Stmt* first) {
+void Statements::WhileForm(const clang::VarDecl* variable, const clang::Expr* condition,
+                           const clang::Expr* step, const clang::Stmt* body, const clang::Stmt* first) {
   writer_.OpenWhile();
   OpenLoop open;
   if (step != nullptr) open.at_continue = [&] { Effect(step); };
@@ -87,7 +82,7 @@ void Lowering::WhileForm(const clang::VarDecl* variable, const clang::Expr* cond
   CloseLoop();
 }
 
-void Lowering::DoLoop(const clang::DoStmt* loop) {
+void Statements::DoLoop(const clang::DoStmt* loop) {
   Slot again = writer_.NewSlot(ir::kI1, {});
   writer_.Set(again, writer_.builder().Int(ir::kI1, 1));
   writer_.OpenWhile();
@@ -99,7 +94,7 @@ void Lowering::DoLoop(const clang::DoStmt* loop) {
   CloseLoop();
 }
 
-void Lowering::RangeLoop(const clang::CXXForRangeStmt* loop) {
+void Statements::RangeLoop(const clang::CXXForRangeStmt* loop) {
   if (loop->getInit() != nullptr) Statement(loop->getInit());
   const clang::CXXRecordDecl* record = RecordOf(loop->getRangeInit()->getType());
   if (record != nullptr && !(record->isInStdNamespace() && record->getName() == "array")) {
@@ -133,7 +128,7 @@ void Lowering::RangeLoop(const clang::CXXForRangeStmt* loop) {
   CloseLoop();
 }
 
-void Lowering::Loop(const clang::Stmt* s) {
+void Statements::Loop(const clang::Stmt* s) {
   if (const auto* loop = llvm::dyn_cast<clang::ForStmt>(s)) return ForLoop(loop);
   if (const auto* loop = llvm::dyn_cast<clang::WhileStmt>(s))
     return WhileForm(loop->getConditionVariable(), loop->getCond(), nullptr, loop->getBody());

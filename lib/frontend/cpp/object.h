@@ -70,4 +70,10 @@ struct Object {
   Born born = {};                  ///< Pointer
 };
 
+/// A number, vector or matrix.
+inline bool IsLeaf(const Object& object) {
+  return object.kind != ObjectKind::Struct && object.kind != ObjectKind::Array &&
+         object.kind != ObjectKind::Buffer && object.kind != ObjectKind::Pointer;
+}
+
 }  // namespace adc::frontend

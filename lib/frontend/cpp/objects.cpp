@@ -1,206 +1,23 @@
-// Objects: what names stand for, and how they are read and written.
-//
 // A variable of a class is a tree whose leaves are numbers, vectors and matrices. A leaf is a slot, which
 // becomes values, or an element of memory. An array of structs is a local array for each leaf of its element.
 
-#include <clang/AST/DeclTemplate.h>
+#include "frontend/cpp/objects.h"
+
 #include <clang/AST/RecordLayout.h>
 
 #include "diag/errors/cpp.h"
-#include "frontend/cpp/lowering.h"
-#include "ir/param_words.h"
 
 namespace adc::frontend {
 
-using clang::QualType;
-using clang::SourceRange;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
-
-bool InNamespace(const clang::Decl* declaration, llvm::StringRef name) {
-  const clang::DeclContext* context = declaration->getDeclContext()->getEnclosingNamespaceContext();
-  while (context != nullptr && context->isNamespace()) {
-    const auto* space = llvm::cast<clang::NamespaceDecl>(context);
-    const clang::DeclContext* parent = space->getParent();
-    if (space->getName() == name && parent->getRedeclContext()->isTranslationUnit()) return true;
-    context = parent;
-  }
-  return false;
-}
-
-const clang::ClassTemplateSpecializationDecl* ContractTemplate(QualType type, llvm::StringRef name) {
-  const auto* record = type.getNonReferenceType()->getAsCXXRecordDecl();
-  const auto* made = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record);
-  if (made == nullptr || made->getName() != name || !InNamespace(made, "adc")) return nullptr;
-  return made;
-}
-
-namespace {
-
-/// Elements of an array that are copied one by one; longer ones in a loop.
-constexpr uint64_t kCopiedElements = 64;
-
-QualType TypeArgument(const clang::ClassTemplateSpecializationDecl* made, unsigned n) {
-  return made->getTemplateArgs()[n].getAsType();
-}
-
-uint32_t NumberArgument(const clang::ClassTemplateSpecializationDecl* made, unsigned n) {
-  return static_cast<uint32_t>(made->getTemplateArgs()[n].getAsIntegral().getExtValue());
-}
-
-/// Whether the end of an object does anything.
-bool DestructorRuns(const clang::CXXRecordDecl* record) {
-  if (record == nullptr || record->hasTrivialDestructor()) return false;
-  const clang::CXXDestructorDecl* destructor = record->getDestructor();
-  if (destructor != nullptr && destructor->isUserProvided()) {
-    const auto* body = llvm::dyn_cast_or_null<clang::CompoundStmt>(destructor->getBody());
-    if (body == nullptr || !body->body_empty()) return true;
-  }
-  auto runs = [](clang::QualType type) {
-    return DestructorRuns(type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl());
-  };
-  return std::any_of(record->bases_begin(), record->bases_end(),
-                     [&](auto& base) { return runs(base.getType()); }) ||
-         std::any_of(record->field_begin(), record->field_end(),
-                     [&](auto* field) { return runs(field->getType()); });
-}
-
-}  // namespace
-
-std::string Lowering::Spell(QualType type) const {
-  return type.getUnqualifiedType().getAsString(context_.getPrintingPolicy());
-}
-
-// ---- Types
-
-std::optional<Type> Lowering::ScalarOf(QualType type) const {
-  type = type.getCanonicalType().getUnqualifiedType();
-  if (const auto* enumeration = type->getAs<clang::EnumType>())
-    return ScalarOf(enumeration->getDecl()->getIntegerType());
-  if (type->isBooleanType()) return ir::kI1;
-  if (type->isSpecificBuiltinType(clang::BuiltinType::Float)) return ir::kF32;
-  if (type->isSpecificBuiltinType(clang::BuiltinType::Double)) return ir::kF64;
-  if (!type->isIntegerType() || type->isBitIntType()) return std::nullopt;
-  bool is_signed = type->isSignedIntegerType();
-  switch (context_.getTypeSize(type)) {
-    case 8:
-      return Type::Of(is_signed ? Scalar::I8 : Scalar::U8);
-    case 16:
-      return Type::Of(is_signed ? Scalar::I16 : Scalar::U16);
-    case 32:
-      return Type::Of(is_signed ? Scalar::I32 : Scalar::U32);
-    case 64:
-      return Type::Of(is_signed ? Scalar::I64 : Scalar::U64);
-    default:
-      return std::nullopt;
+/// A struct has its members, and they know the struct; a pointer may lie in what it points to.
+Objects::~Objects() {
+  for (const ObjectPtr& part : parts_) {
+    part->owner = part->within = part->derived = nullptr;
+    if (part->kind == ObjectKind::Pointer) part->of = nullptr;
   }
 }
 
-QualType Lowering::Unmarked(QualType type, ir::ParamInfo* marks) const {
-  for (;;) {
-    type = type.getNonReferenceType();
-    const clang::ClassTemplateSpecializationDecl* made = ContractTemplate(type, "marked");
-    for (size_t n = 0; made == nullptr && n < ir::kParamWords.size(); ++n) {
-      made = ContractTemplate(type, ir::kParamWords[n].text);
-      if (made != nullptr && marks != nullptr) marks->*ir::kParamWords[n].flag = true;
-    }
-    if (made == nullptr) return type;
-    type = TypeArgument(made, 0);
-  }
-}
-
-std::optional<Type> Lowering::RegisterType(QualType type) const {
-  type = Unmarked(type);
-  if (std::optional<Type> scalar = ScalarOf(type)) return scalar;
-  if (const auto* made = ContractTemplate(type, "vec")) {
-    std::optional<Type> scalar = ScalarOf(TypeArgument(made, 0));
-    uint32_t n = NumberArgument(made, 1);
-    if (!scalar || n < 2 || n > ir::kMaxVector) return std::nullopt;
-    return Type::Vec(scalar->scalar, n);
-  }
-  if (const auto* made = ContractTemplate(type, "mat")) {
-    std::optional<Type> scalar = ScalarOf(TypeArgument(made, 0));
-    uint32_t r = NumberArgument(made, 1), c = NumberArgument(made, 2);
-    if (!scalar || r < 2 || c < 2 || r > ir::kMaxVector || c > ir::kMaxVector) return std::nullopt;
-    return Type::Mat(scalar->scalar, r, c);
-  }
-  return std::nullopt;
-}
-
-Type Lowering::NeedRegister(QualType type, SourceRange range) {
-  if (std::optional<Type> found = RegisterType(type)) return *found;
-  std::string help;
-  if (type->isSpecificBuiltinType(clang::BuiltinType::LongDouble)) help = "use double";
-  if (type->isAnyPointerType()) help = "use an index into an array or an adc::buffer";
-  if (type->isVectorType()) help = "turn the SIMD of the header off, by the define that it has for that";
-  Refuse(range, "a kernel has no values of type '" + Spell(type) + "'", help);
-}
-
-std::optional<Lowering::BufferType> Lowering::BufferOf(QualType type) const {
-  const auto* made = ContractTemplate(Unmarked(type), "buffer");
-  if (made == nullptr) return std::nullopt;
-  return BufferType{TypeArgument(made, 0), NumberArgument(made, 1)};
-}
-
-const clang::CXXRecordDecl* Lowering::RecordOf(QualType type) const {
-  const auto* record = type.getNonReferenceType()->getAsCXXRecordDecl();
-  return record == nullptr ? nullptr : record->getDefinition();
-}
-
-bool Lowering::ArrayOf(QualType type, QualType* element, uint64_t* count) const {
-  if (const auto* complex = type.getNonReferenceType()->getAs<clang::ComplexType>()) {
-    *element = complex->getElementType();
-    *count = 2;
-    return true;
-  }
-  const auto* array = context_.getAsConstantArrayType(type.getNonReferenceType());
-  if (array == nullptr) return false;
-  *element = array->getElementType();
-  *count = array->getSize().getZExtValue();
-  return true;
-}
-
-/// Types of bases, then of fields.
-std::vector<QualType> Lowering::MembersOf(const clang::CXXRecordDecl* record, SourceRange range) {
-  std::string name = "'" + record->getNameAsString() + "'";
-  if (record->isPolymorphic() || record->getNumVBases() != 0)
-    Refuse(range, name + " has virtual functions or bases", "use a template, or an enumeration and a switch");
-  if (DestructorRuns(record))
-    Refuse(range, name + " has a destructor that runs code", "leave it out of the kernel");
-  std::vector<QualType> members;
-  for (const clang::CXXBaseSpecifier& base : record->bases()) members.push_back(base.getType());
-  for (const clang::FieldDecl* field : record->fields()) {
-    if (field->isBitField())
-      Refuse(range, name + " has a bit-field, '" + field->getNameAsString() + "'", "use shifts and masks");
-    members.push_back(field->getType());
-  }
-  return members;
-}
-
-void Lowering::LeafTypes(QualType type, uint64_t count, SourceRange range,
-                         std::vector<std::pair<Type, uint64_t>>* leaves) {
-  QualType element;
-  uint64_t inner = 0;
-  if (ArrayOf(type, &element, &inner)) return LeafTypes(element, count * inner, range, leaves);
-  const clang::CXXRecordDecl* record = RecordOf(type);
-  if (record == nullptr || RegisterType(type)) {
-    leaves->emplace_back(NeedRegister(type, range), count);
-    return;
-  }
-  if (record->isUnion()) {
-    std::map<uint64_t, QualType> numbers;
-    NumbersOf(type, 0, range, &numbers);
-    for (auto [offset, number] : numbers) leaves->emplace_back(*ScalarOf(number), count);
-    return;
-  }
-  for (QualType member : MembersOf(record, range)) LeafTypes(member, count, range, leaves);
-}
-
-// ---- Objects
-
-ObjectPtr Lowering::NewSlot(Type type, QualType cpp, std::string_view name) {
+ObjectPtr Objects::NewSlot(Type type, QualType cpp, std::string_view name) {
   auto object = std::make_shared<Object>();
   object->kind = ObjectKind::Slot;
   object->type = cpp;
@@ -209,7 +26,7 @@ ObjectPtr Lowering::NewSlot(Type type, QualType cpp, std::string_view name) {
   return object;
 }
 
-ObjectPtr Lowering::NewObject(QualType type, std::string_view name, SourceRange range) {
+ObjectPtr Objects::NewObject(QualType type, std::string_view name, SourceRange range) {
   type = type.getNonReferenceType();
   if (std::optional<Type> leaf = RegisterType(type)) return NewSlot(*leaf, type, name);
   if (type->isAnyPointerType() || type->isMemberPointerType()) return NewPointer(type, range);
@@ -264,8 +81,24 @@ ObjectPtr Lowering::NewObject(QualType type, std::string_view name, SourceRange 
   return object;
 }
 
+ObjectPtr Objects::NewPointer(QualType type, SourceRange range) {
+  QualType to = type.getNonReferenceType()->getPointeeType();
+  if (type->isMemberPointerType() || to->isFunctionType())
+    Refuse(range, "a kernel has no pointers or references to functions or to members",
+           "call it, or pass a lambda to a template");
+  if (to->isIncompleteType() && !to->isVoidType())
+    Refuse(range, "a kernel has no pointers to '" + Spell(to) + "'", "use a pointer to what it points to");
+  auto pointer = std::make_shared<Object>();
+  pointer->kind = ObjectKind::Pointer;
+  pointer->type = type.getNonReferenceType();
+  pointer->born = Here();
+  pointer->slot = writer_.NewSlot(ir::kI64, {});
+  parts_.push_back(pointer);
+  return pointer;
+}
+
 /// The object of this type in storage.
-ObjectPtr Lowering::View(QualType type, Storage storage, SourceRange range) {
+ObjectPtr Objects::View(QualType type, Storage storage, SourceRange range) {
   auto object = std::make_shared<Object>();
   object->type = type;
   QualType element;
@@ -307,7 +140,7 @@ ObjectPtr Lowering::View(QualType type, Storage storage, SourceRange range) {
     Storage part = storage;
     if (storage.in_buffer) {
       uint32_t word = WordBytes(storage);
-      part = Moved(storage, offsets[n]);
+      part = Shifted(storage, offsets[n]);
       bool whole = static_cast<uint64_t>(context_.getTypeAlignInChars(type).getQuantity()) % word == 0;
       part.alone = storage.alone || whole;
       uint64_t begin = (storage.byte + offsets[n]) / word;
@@ -331,7 +164,9 @@ ObjectPtr Lowering::View(QualType type, Storage storage, SourceRange range) {
   return object;
 }
 
-ObjectPtr Lowering::Member(const ObjectPtr& object, const clang::FieldDecl* field, SourceRange range) {
+// ---- Parts
+
+ObjectPtr Objects::Member(const ObjectPtr& object, const clang::FieldDecl* field, SourceRange range) {
   if (object->kind != ObjectKind::Struct)
     Refuse(range, "'" + field->getNameAsString() + "' of a class that kernels do not see into");
   const auto* record = llvm::cast<clang::CXXRecordDecl>(field->getParent());
@@ -348,7 +183,7 @@ ObjectPtr Lowering::Member(const ObjectPtr& object, const clang::FieldDecl* fiel
   return member;
 }
 
-ObjectPtr Lowering::BaseOf(const ObjectPtr& object, const clang::CXXRecordDecl* base, SourceRange range) {
+ObjectPtr Objects::BaseOf(const ObjectPtr& object, const clang::CXXRecordDecl* base, SourceRange range) {
   if (object->kind != ObjectKind::Struct) return object;
   const clang::CXXRecordDecl* record = RecordOf(object->type);
   if (record == RecordOf(Unmarked(context_.getRecordType(base)))) return object;
@@ -368,8 +203,8 @@ ObjectPtr Lowering::BaseOf(const ObjectPtr& object, const clang::CXXRecordDecl* 
 }
 
 /// The object of which this one is a base, where the kernel knows it.
-ObjectPtr Lowering::DerivedOf(const ObjectPtr& object, const clang::CXXRecordDecl* derived,
-                              SourceRange range) {
+ObjectPtr Objects::DerivedOf(const ObjectPtr& object, const clang::CXXRecordDecl* derived,
+                             SourceRange range) {
   ObjectPtr whole = object;
   while (whole != nullptr && RecordOf(whole->type) != derived->getDefinition()) whole = whole->derived;
   if (whole == nullptr)
@@ -380,15 +215,7 @@ ObjectPtr Lowering::DerivedOf(const ObjectPtr& object, const clang::CXXRecordDec
   return whole;
 }
 
-/// An index as the IR takes one.
-Value Lowering::Index(Value value) {
-  Type type = writer_.TypeOf(value);
-  if (type.IsIndex()) return value;
-  bool wide = type.scalar == Scalar::U32 || type.scalar == Scalar::U64;
-  return writer_.Cast(value, wide ? ir::kI64 : ir::kI32);
-}
-
-ObjectPtr Lowering::Element(const ObjectPtr& array, Value index, SourceRange range) {
+ObjectPtr Objects::Element(const ObjectPtr& array, Value index, SourceRange range) {
   index = Index(index);
   if (!array->members.empty()) {
     ObjectPtr member = MemberAt(array, index, range);
@@ -411,7 +238,7 @@ ObjectPtr Lowering::Element(const ObjectPtr& array, Value index, SourceRange ran
   return element;
 }
 
-ObjectPtr Lowering::ElementOfStorage(const ObjectPtr& array, Value index, SourceRange range) {
+ObjectPtr Objects::ElementOfStorage(const ObjectPtr& array, Value index, SourceRange range) {
   Storage storage = array->storage;
   auto one_type = [&](Value& a, Value& b) {
     if (writer_.TypeOf(a) == writer_.TypeOf(b)) return;
@@ -433,7 +260,7 @@ ObjectPtr Lowering::ElementOfStorage(const ObjectPtr& array, Value index, Source
                "an array of '" + Spell(array->element) + "' in a struct of a buffer, at an index of run time",
                "use numbers of " + std::to_string(word) + " bytes, or a buffer of its own");
       storage.alone = storage.alone && array->count == 1;
-      return View(array->element, Moved(std::move(storage), static_cast<uint64_t>(*at) * bytes), range);
+      return View(array->element, Shifted(std::move(storage), static_cast<uint64_t>(*at) * bytes), range);
     }
     step = times(index, bytes / word);
   } else if (first.Valid()) {
@@ -447,7 +274,7 @@ ObjectPtr Lowering::ElementOfStorage(const ObjectPtr& array, Value index, Source
   return View(array->element, std::move(storage), range);
 }
 
-ObjectPtr Lowering::ComponentOf(const ObjectPtr& object, Value at, QualType type) {
+ObjectPtr Objects::ComponentOf(const ObjectPtr& object, Value at, QualType type) {
   auto component = std::make_shared<Object>();
   Type of = object->register_type;
   component->kind = ObjectKind::Component;
@@ -459,7 +286,7 @@ ObjectPtr Lowering::ComponentOf(const ObjectPtr& object, Value at, QualType type
 }
 
 /// A number, seen as one of another type of its size.
-ObjectPtr Lowering::BitsOf(const ObjectPtr& number, QualType type) {
+ObjectPtr Objects::BitsOf(const ObjectPtr& number, QualType type) {
   Type as = *ScalarOf(type);
   if (number->register_type == as) return number;
   auto bits = std::make_shared<Object>();
@@ -470,7 +297,7 @@ ObjectPtr Lowering::BitsOf(const ObjectPtr& number, QualType type) {
   return bits;
 }
 
-ObjectPtr Lowering::BufferElement(const ObjectPtr& buffer, std::vector<Value> indices, SourceRange range) {
+ObjectPtr Objects::BufferElement(const ObjectPtr& buffer, std::vector<Value> indices, SourceRange range) {
   for (Value& index : indices) index = Index(index);
   ObjectPtr row, cell = std::make_shared<Object>();
   Value position;
@@ -497,46 +324,52 @@ ObjectPtr Lowering::BufferElement(const ObjectPtr& buffer, std::vector<Value> in
   return cell;
 }
 
-Value Lowering::ZeroOf(Type type) {
-  Value zero = writer_.builder().Zero(type.ScalarType());
-  if (type.IsScalar()) return zero;
-  std::vector<Value> zeros(type.Components(), zero);
-  return function_.Result(
-      writer_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1}));
+uint32_t Objects::WordBytes(const Storage& storage) const {
+  return static_cast<uint32_t>(ir::ByteSize(writer_.TypeOf(storage.bases[0]).scalar));
 }
 
-namespace {
-
-/// Position of a component of memory, where it is known.
-std::optional<uint32_t> KnownComponent(const ir::Function& function, const Object& component) {
-  std::optional<int64_t> at = function.IntegerConstant(component.at);
-  if (!at || *at < 0) return std::nullopt;
-  const Object& of = *component.of;
-  if (of.kind == ObjectKind::Component) {
-    std::optional<uint32_t> row = KnownComponent(function, of);
-    if (!row || *at >= of.register_type.rows) return std::nullopt;
-    return *row * of.register_type.rows + static_cast<uint32_t>(*at);
-  }
-  uint32_t extent = of.register_type.rows;
-  if (*at >= extent) return std::nullopt;
-  return static_cast<uint32_t>(*at);
+/// What lies `bytes` further in the struct.
+Storage Objects::Shifted(Storage storage, uint64_t bytes) {
+  uint32_t word = WordBytes(storage);
+  bytes += storage.byte;
+  storage.byte = static_cast<uint32_t>(bytes % word);
+  if (bytes < word) return storage;
+  Value more = writer_.builder().I32(static_cast<int32_t>(bytes / word));
+  storage.flat = storage.flat.Valid()
+                     ? writer_.Make(Op::Add, {storage.flat, Convert(more, writer_.TypeOf(storage.flat))})
+                     : more;
+  return storage;
 }
 
-bool IsLeaf(const Object& object) {
-  return object.kind != ObjectKind::Struct && object.kind != ObjectKind::Array &&
-         object.kind != ObjectKind::Buffer && object.kind != ObjectKind::Pointer;
+/// A number of a vector or matrix in a buffer of structs.
+ObjectPtr Objects::SpreadPart(const Object& spread, uint32_t component) {
+  Storage storage;
+  storage.bases = {spread.base};
+  storage.indices = spread.indices;
+  storage.flat = spread.indices.back();
+  storage.indices.pop_back();
+  storage.in_buffer = true;
+  storage.byte = spread.byte;
+  Type scalar = spread.register_type.ScalarType();
+  auto bytes = static_cast<uint32_t>(ir::ByteSize(scalar.scalar));
+  storage.alone = spread.alone && bytes % WordBytes(storage) == 0;
+  storage = Shifted(std::move(storage), uint64_t{component} * bytes);
+  auto part = std::make_shared<Object>();
+  part->type = spread.type;
+  part->register_type = scalar;
+  part->base = spread.base;
+  bool word = scalar.scalar == writer_.TypeOf(spread.base).scalar;
+  part->kind = word ? ObjectKind::Cell : ObjectKind::Spread;
+  part->byte = storage.byte;
+  part->alone = storage.alone;
+  part->indices = storage.indices;
+  part->indices.push_back(storage.flat);
+  return part;
 }
-
-/// The vector or matrix that a component is of, in the end.
-const Object& WholeOf(const Object& object) {
-  return object.kind == ObjectKind::Component ? WholeOf(*object.of) : object;
-}
-
-}  // namespace
 
 /// A reference to one of two objects, as a condition that is known when it is bound says. Null where they
 /// have arrays in memory, whose elements no leaf stands for.
-ObjectPtr Lowering::ChoiceOf(Value condition, const ObjectPtr& yes, const ObjectPtr& no) {
+ObjectPtr Objects::ChoiceOf(Value condition, const ObjectPtr& yes, const ObjectPtr& no) {
   if (yes == no) return yes;
   if (yes == nullptr || no == nullptr) return nullptr;
   bool parts = yes->kind == ObjectKind::Struct || (yes->kind == ObjectKind::Array && !yes->members.empty());
@@ -562,222 +395,121 @@ ObjectPtr Lowering::ChoiceOf(Value condition, const ObjectPtr& yes, const Object
   return choice;
 }
 
-Value Lowering::Load(const ObjectPtr& object, SourceRange range) {
-  SetPlace(range);
-  switch (object->kind) {
-    case ObjectKind::Slot:
-      return writer_.Get(object->slot);
-    case ObjectKind::Cell: {
-      auto outside = array_outside_.find(object->base);
-      if (outside != array_outside_.end() && outside->second && !parallel_.empty())
-        Refuse(range, "an array that is declared outside of " + parallel_ + " is used inside of it",
-               "declare it inside, make it constexpr, or pass a buffer");
-      return writer_.builder().Load(object->base, object->indices);
-    }
-    case ObjectKind::Spread: {
-      Type type = object->register_type;
-      if (type.IsScalar()) return LoadWords(*object, range);
-      std::vector<Value> parts;
-      for (uint32_t n = 0; n < type.Components(); ++n) parts.push_back(Load(SpreadPart(*object, n), range));
-      return function_.Result(
-          writer_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
-    }
-    case ObjectKind::Bits: {
-      Value bits = Load(object->of, range);
-      return writer_.builder().Bitcast(bits, object->register_type);
-    }
-    case ObjectKind::Choice:
-      return writer_.Choose(
-          object->at, object->register_type, [&] { return Load(object->of, range); },
-          [&] { return Load(object->members[0], range); });
-    case ObjectKind::Component: {
-      const Object& whole = WholeOf(*object);
-      std::optional<uint32_t> known = KnownComponent(function_, *object);
-      if (known && object->register_type.IsScalar() && whole.kind == ObjectKind::Cell)
-        return writer_.builder().Load(whole.base, whole.indices, ir::kNoAttr, *known);
-      if (known && object->register_type.IsScalar() && whole.kind == ObjectKind::Spread)
-        return Load(SpreadPart(whole, *known), range);
-      if (object->of->kind == ObjectKind::Component || object->of->register_type.IsVec()) {
-        if (object->of->kind == ObjectKind::Component) {
-          Value matrix = Load(object->of->of, range);
-          return writer_.Make(Op::MatGet, {matrix, object->of->at, object->at});
-        }
-        return writer_.Make(Op::VecGet, {Load(object->of, range), object->at});
-      }
-      // A row.
-      Value matrix = Load(object->of, range);
-      std::vector<Value> parts;
-      Type type = object->register_type;
-      for (uint32_t n = 0; n < type.rows; ++n)
-        parts.push_back(
-            writer_.Make(Op::MatGet, {matrix, object->at, writer_.builder().I32(static_cast<int32_t>(n))}));
-      return function_.Result(writer_.builder().Create(Op::VecMake, parts, {&type, 1}));
-    }
-    case ObjectKind::Struct:
-    case ObjectKind::Array:
-    case ObjectKind::Buffer:
-    case ObjectKind::Pointer:
-      break;
-  }
-  Refuse(range, "a value of type '" + Spell(object->type) + "' cannot stand here");
+// ---- What lies one after another
+
+bool Objects::InBuffer(const Object& array) const {
+  if (array.of != nullptr) return InBuffer(*array.of);
+  return array.kind == ObjectKind::Buffer;
 }
 
-void Lowering::Store(const ObjectPtr& object, Value value, SourceRange range) {
-  SetPlace(range);
-  Type type = object->register_type;
-  auto store = [&](const std::vector<Value>& indices, Value v, uint32_t component) {
-    writer_.builder().Access(Op::Store, object->base, indices, {&v, 1}, ir::kNoAttr, component);
-  };
-  switch (object->kind) {
-    case ObjectKind::Slot:
-      return writer_.Set(object->slot, value);
-    case ObjectKind::Cell: {
-      auto outside = array_outside_.find(object->base);
-      if (outside != array_outside_.end() && outside->second && !parallel_.empty())
-        Refuse(range, "an array that is declared outside of " + parallel_ + " is assigned inside of it",
-               "declare it inside, or pass a buffer");
-      if (function_[object->base].kind == ir::ValueKind::Global) Refuse(range, "a constant is assigned");
-      return store(object->indices, value, ir::kNoAttr);
-    }
-    case ObjectKind::Spread: {
-      if (type.IsScalar()) return StoreWords(*object, value, range);
-      for (uint32_t n = 0; n < type.Components(); ++n) {
-        auto component = [&](uint32_t k) { return writer_.builder().I32(static_cast<int32_t>(k)); };
-        Value part =
-            type.IsVec()
-                ? writer_.Make(Op::VecGet, {value, component(n)})
-                : writer_.Make(Op::MatGet, {value, component(n / type.columns), component(n % type.columns)});
-        Store(SpreadPart(*object, n), part, range);
-      }
-      return;
-    }
-    case ObjectKind::Bits:
-      return Store(object->of, writer_.builder().Bitcast(value, object->of->register_type), range);
-    case ObjectKind::Choice:
-      return writer_.If(
-          object->at, [&] { Store(object->of, value, range); },
-          [&] { Store(object->members[0], value, range); });
-    case ObjectKind::Component:
-      break;
-    case ObjectKind::Struct:
-    case ObjectKind::Array:
-    case ObjectKind::Buffer:
-    case ObjectKind::Pointer:
-      Refuse(range, "a value of type '" + Spell(object->type) + "' cannot be assigned here");
+/// The element of a struct that is `array->element` times a number, as reinterpret_cast sees it.
+ObjectPtr Objects::FlatElement(const ObjectPtr& array, Value index, SourceRange range) {
+  if (!ScalarOf(array->element)) return GroupedElement(array, index, range);
+  const ObjectPtr& of = array->of;
+  if (HaveSameBits(of->element, array->element)) return BitsOf(Element(of, index, range), array->element);
+  uint64_t each = *CountOf(of->element, array->element);
+  Value at = writer_.builder().I32(0), rest = Narrow(index);
+  if (of->kind != ObjectKind::Array || of->count != 1) {
+    Value number = writer_.builder().Int(writer_.TypeOf(rest), static_cast<int64_t>(each));
+    at = writer_.Make(Op::Div, {rest, number});
+    rest = writer_.Make(Op::Rem, {rest, number});
   }
-  const Object& whole = WholeOf(*object);
-  std::optional<uint32_t> known = KnownComponent(function_, *object);
-  if (known && type.IsScalar() && whole.kind == ObjectKind::Cell) {
-    writer_.builder().Access(Op::Store, whole.base, whole.indices, {&value, 1}, ir::kNoAttr, *known);
-    return;
+  ObjectPtr object = Element(of, at, range);
+  if (object->register_type.IsVec()) return ComponentOf(object, rest, array->element);
+  if (object->register_type.IsMat()) {
+    Value columns = writer_.builder().Int(writer_.TypeOf(rest), object->register_type.columns);
+    ObjectPtr row = ComponentOf(object, writer_.Make(Op::Div, {rest, columns}), array->element);
+    return ComponentOf(row, writer_.Make(Op::Rem, {rest, columns}), array->element);
   }
-  if (known && type.IsScalar() && whole.kind == ObjectKind::Spread)
-    return Store(SpreadPart(whole, *known), value, range);
-  Value before = Load(object->of, range);
-  Type of = object->of->register_type;
-  if (of.IsVec()) return Store(object->of, writer_.Make(Op::VecSet, {before, object->at, value}), range);
-  // A row of a matrix: the matrix with every component chosen.
-  std::vector<Value> parts;
-  std::optional<int64_t> row = function_.IntegerConstant(object->at);
-  auto number = [&](uint32_t n) { return writer_.builder().I32(static_cast<int32_t>(n)); };
-  for (uint32_t r = 0; r < of.rows; ++r) {
-    for (uint32_t c = 0; c < of.columns; ++c) {
-      if (row && *row != static_cast<int64_t>(r)) {
-        parts.push_back(writer_.Make(Op::MatGet, {before, number(r), number(c)}));
-        continue;
-      }
-      Value part = writer_.Make(Op::VecGet, {value, number(c)});
-      if (!row) {
-        Value here = writer_.builder().Int(writer_.TypeOf(object->at), r);
-        part = writer_.Make(Op::Select, {writer_.Make(Op::Eq, {object->at, here}), part,
-                                         writer_.Make(Op::MatGet, {before, number(r), number(c)})});
-      }
-      parts.push_back(part);
-    }
+  std::vector<ObjectPtr> leaves;
+  LeavesOf(object, array->element, range, &leaves);
+  ObjectPtr run = RunOf(std::move(leaves), array->element);
+  if (run->members.empty()) return Element(run, rest, range);
+  ObjectPtr number = MemberAt(run, rest, range);
+  if (number->owner == nullptr && number->within == nullptr) {
+    number->within = array;
+    number->position = index;
+    parts_.push_back(number);
   }
-  Store(object->of, function_.Result(writer_.builder().Create(Op::MatMake, parts, {&of, 1})), range);
+  return number;
 }
 
-void Lowering::Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange range) {
-  if (to == from) return;
-  if (IsLeaf(*to)) return Store(to, Load(from, range), range);
-  if (to->kind == ObjectKind::Pointer) return Bind(to, AddressIn(from, range), range);
-  if (to->kind == ObjectKind::Struct && from->kind == ObjectKind::Struct) {
-    if (RecordOf(to->type)->isUnion() && RecordOf(from->type)->isUnion()) {
-      size_t whole = WholeField(RecordOf(to->type), range);
-      return Copy(to->members[whole], from->members[whole], range);
-    }
-    for (size_t n = 0; n < to->members.size(); ++n) {
-      if (to->members[n] == nullptr || from->members[n] == nullptr) {
-        to->members[n] = from->members[n];  // a reference or a buffer
-      } else if (from->members[n]->kind == ObjectKind::Buffer) {
-        to->members[n] = from->members[n];
-      } else {
-        Copy(to->members[n], from->members[n], range);
-      }
-    }
-    return;
-  }
-  if (to->kind == ObjectKind::Array && from->kind == ObjectKind::Array) {
-    if (to->count <= kCopiedElements) {
-      for (uint64_t n = 0; n < to->count; ++n) {
-        Value at = writer_.builder().I32(static_cast<int32_t>(n));
-        ObjectPtr target = Element(to, at, range);
-        Copy(target, Element(from, at, range), range);
-      }
-      return;
-    }
-    SetPlace(range);
-    Value index =
-        writer_.OpenFor(writer_.builder().I32(0), writer_.builder().I32(static_cast<int32_t>(to->count)),
-                        writer_.builder().I32(1), {});
-    ObjectPtr target = Element(to, index, range);
-    Copy(target, Element(from, index, range), range);
-    writer_.Close();
-    return;
-  }
-  Refuse(range, "a value of type '" + Spell(from->type) + "' cannot be copied");
-}
-
-void Lowering::Zero(const ObjectPtr& object, SourceRange range) {
-  if (object == nullptr) return;
-  SetPlace(range);
-  if (IsLeaf(*object)) return Store(object, ZeroOf(object->register_type), range);
-  if (object->kind == ObjectKind::Pointer) return Bind(object, NullAddress(), range);
+void Objects::LeavesOf(const ObjectPtr& object, QualType leaf, SourceRange range,
+                       std::vector<ObjectPtr>* leaves) {
   if (object->kind == ObjectKind::Struct) {
-    for (const ObjectPtr& member : PartsOf(*object, range)) Zero(member, range);
-    return;
+    for (const ObjectPtr& member : PartsOf(*object, range)) LeavesOf(member, leaf, range, leaves);
+  } else if (object->kind == ObjectKind::Array) {
+    for (uint64_t n = 0; n < object->count; ++n)
+      LeavesOf(Element(object, writer_.builder().I32(static_cast<int32_t>(n)), range), leaf, range, leaves);
+  } else if (object->register_type.IsScalar()) {
+    leaves->push_back(object);
+  } else {
+    for (uint32_t n = 0; n < object->register_type.Components(); ++n) {
+      Value at = writer_.builder().I32(static_cast<int32_t>(n));
+      auto whole = std::make_shared<Object>();
+      whole->kind = ObjectKind::Array;
+      whole->element = object->type;
+      whole->count = 1;
+      whole->members = {object};
+      leaves->push_back(Element(FlatArray(whole, leaf), at, range));
+    }
   }
-  if (object->kind != ObjectKind::Array) Refuse(range, "a buffer cannot be made in a kernel");
-  EachElement(object, range, [&](const ObjectPtr& element) { Zero(element, range); });
 }
 
-/// The elements of an array, in a loop where they are many.
-void Lowering::EachElement(const ObjectPtr& array, SourceRange range,
-                           const std::function<void(const ObjectPtr&)>& visit) {
-  if (array->count <= kCopiedElements) {
-    for (uint64_t n = 0; n < array->count; ++n)
-      visit(Element(array, writer_.builder().I32(static_cast<int32_t>(n)), range));
-    return;
-  }
-  Value index =
-      writer_.OpenFor(writer_.builder().I32(0), writer_.builder().I32(static_cast<int32_t>(array->count)),
-                      writer_.builder().I32(1), {});
-  visit(Element(array, index, range));
-  writer_.Close();
+/// The numbers that the elements of an array consist of.
+ObjectPtr Objects::FlatArray(const ObjectPtr& of, QualType number) {
+  auto flat = std::make_shared<Object>();
+  flat->kind = ObjectKind::Array;
+  flat->of = of;
+  flat->element = number;
+  return flat;
 }
 
-/// What an expression gives as an object that lives as long as it is used.
-ObjectPtr Lowering::Temporary(const clang::Expr* expression, std::string_view name) {
-  if (std::optional<Type> type = RegisterType(expression->getType())) {
-    ObjectPtr slot = NewSlot(*type, expression->getType(), name);
-    Store(slot, ValueOf(expression), expression->getSourceRange());
-    return slot;
+/// Objects that lie one after another, as an array.
+ObjectPtr Objects::RunOf(std::vector<ObjectPtr> members, QualType element) {
+  auto run = std::make_shared<Object>();
+  run->kind = ObjectKind::Array;
+  run->element = element;
+  run->count = members.size();
+  const Object& first = *members[0];
+  // Words of a buffer of structs.
+  if (first.kind == ObjectKind::Cell && writer_.TypeOf(first.base).IsBuffer() && first.within == nullptr &&
+      !first.indices.empty()) {
+    run->storage.bases = {first.base};
+    run->storage.indices = first.indices;
+    run->storage.flat = first.indices.back();
+    run->storage.indices.pop_back();
+    run->storage.in_buffer = true;
+    return run;
   }
-  if (BufferOf(expression->getType())) return Place(expression);
-  ObjectPtr object = NewObject(expression->getType(), name, expression->getSourceRange());
-  Initialise(object, expression);
-  return object;
+  run->members = std::move(members);
+  return run;
+}
+
+/// One of the objects of a run, which an index chooses.
+ObjectPtr Objects::MemberAt(const ObjectPtr& run, Value index, SourceRange range) {
+  if (std::optional<int64_t> known = function_.IntegerConstant(index)) {
+    if (*known < 0 || *known >= static_cast<int64_t>(run->count))
+      Refuse(range, "element " + std::to_string(*known) + " of " + std::to_string(run->count),
+             "a pointer to a member reaches members of its type that follow one another in their struct");
+    return run->members[static_cast<size_t>(*known)];
+  }
+  if (run->count == 1 && run->members[0]->kind != ObjectKind::Choice) return run->members[0];
+  if (run->count == 1)
+    Refuse(range, "one object is indexed at run time", "point into an array or a struct, or use index 0");
+  std::function<ObjectPtr(size_t, size_t)> among = [&](size_t first, size_t end) -> ObjectPtr {
+    if (end - first == 1) return run->members[first];
+    size_t middle = first + (end - first) / 2;
+    Value bound = writer_.builder().Int(writer_.TypeOf(index), static_cast<int64_t>(middle));
+    ObjectPtr left = among(first, middle), right = among(middle, end);
+    if (left == nullptr || right == nullptr) return nullptr;
+    return ChoiceOf(writer_.Make(Op::Lt, {index, bound}), left, right);
+  };
+  ObjectPtr chosen = among(0, run->count);
+  if (chosen == nullptr)
+    Refuse(range, "one of several objects with arrays or pointers that is chosen at run time",
+           "use indices that are constants");
+  return chosen;
 }
 
 }  // namespace adc::frontend

@@ -1,17 +1,13 @@
 // Statements. A `return`, and the `break` of a switch, leave a scope of the IR: around the function's body or
 // around the switch.
 
+#include "frontend/cpp/statements.h"
+
 #include <algorithm>
 
 #include "diag/errors/cpp.h"
-#include "frontend/cpp/lowering.h"
 
 namespace adc::frontend {
-
-using clang::SourceRange;
-using ir::Op;
-using ir::Type;
-using ir::Value;
 
 namespace {
 
@@ -25,7 +21,7 @@ const clang::Stmt* Bare(const clang::Stmt* s) {
 
 }  // namespace
 
-void Lowering::Return(const clang::ReturnStmt* statement) {
+void Statements::Return(const clang::ReturnStmt* statement) {
   if (const clang::Expr* value = statement->getRetValue()) {
     if (frame_->gives_reference) {
       ReturnReference(statement);
@@ -40,7 +36,7 @@ void Lowering::Return(const clang::ReturnStmt* statement) {
 }
 
 /// Which of several objects a reference is to is an ordinary value, where all of them were there before.
-void Lowering::ReturnReference(const clang::ReturnStmt* statement) {
+void Statements::ReturnReference(const clang::ReturnStmt* statement) {
   ObjectPtr place = Place(statement->getRetValue());
   std::vector<ObjectPtr>& places = frame_->places;
   auto known = std::find(places.begin(), places.end(), place);
@@ -54,7 +50,7 @@ void Lowering::ReturnReference(const clang::ReturnStmt* statement) {
   writer_.Set(frame_->chosen, writer_.builder().I32(number));
 }
 
-ObjectPtr Lowering::ChosenPlace(const Frame& frame, SourceRange range) {
+ObjectPtr Statements::ChosenPlace(const Frame& frame, SourceRange range) {
   if (frame.places.empty()) return nullptr;
   ObjectPtr chosen = frame.places[0];
   Value which = writer_.Get(frame.chosen);
@@ -68,7 +64,7 @@ ObjectPtr Lowering::ChosenPlace(const Frame& frame, SourceRange range) {
   return chosen;
 }
 
-void Lowering::RunIf(const clang::IfStmt* branch) {
+void Statements::RunIf(const clang::IfStmt* branch) {
   if (branch->isConsteval()) Refuse(branch, "'if consteval' in a kernel");
   if (branch->getInit() != nullptr) Statement(branch->getInit());
   if (branch->getConditionVariable() != nullptr) DeclareVariable(branch->getConditionVariable());
@@ -86,7 +82,7 @@ void Lowering::RunIf(const clang::IfStmt* branch) {
   writer_.If(condition, [&] { Statement(branch->getThen()); }, otherwise);
 }
 
-void Lowering::RunSwitch(const clang::SwitchStmt* choice) {
+void Statements::RunSwitch(const clang::SwitchStmt* choice) {
   struct Arm {
     std::vector<const clang::CaseStmt*> labels;
     bool is_default = false;
@@ -165,7 +161,7 @@ void Lowering::RunSwitch(const clang::SwitchStmt* choice) {
   writer_.CloseScope();
 }
 
-void Lowering::Statement(const clang::Stmt* s) {
+void Statements::Statement(const clang::Stmt* s) {
   using clang::Stmt;
   if (!writer_.Reachable()) return;
   s = Bare(s);
@@ -214,7 +210,7 @@ void Lowering::Statement(const clang::Stmt* s) {
   }
 }
 
-void Lowering::Declare(const clang::Decl* declaration) {
+void Statements::Declare(const clang::Decl* declaration) {
   if (const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration)) return DeclareVariable(variable);
   bool nothing =
       llvm::isa<clang::TypeDecl, clang::UsingDecl, clang::UsingDirectiveDecl, clang::StaticAssertDecl,
@@ -223,7 +219,7 @@ void Lowering::Declare(const clang::Decl* declaration) {
   if (!nothing) Refuse(declaration->getSourceRange(), "kernels do not have this kind of declaration");
 }
 
-void Lowering::DeclareVariable(const clang::VarDecl* variable) {
+void Statements::DeclareVariable(const clang::VarDecl* variable) {
   SourceRange range = variable->getSourceRange();
   clang::QualType type = variable->getType();
   std::string name = variable->getNameAsString();
@@ -268,6 +264,14 @@ void Lowering::DeclareVariable(const clang::VarDecl* variable) {
   if (init != nullptr) Initialise(object, init);
   NameCells(variable, object);
   frame_->variables[variable] = object;
+}
+
+/// Gives the array of an adc::shared the name of the variable.
+void Statements::NameCells(const clang::VarDecl* variable, const ObjectPtr& object) {
+  if (ContractTemplate(variable->getType(), "shared") == nullptr) return;
+  for (const ObjectPtr& cells : object->members) {
+    for (Value base : cells->storage.bases) writer_.Name(base, std::string_view(variable->getName()));
+  }
 }
 
 }  // namespace adc::frontend

@@ -3,27 +3,12 @@
 
 #include <clang/AST/ExprConcepts.h>
 
-#include <bit>
-#include <cmath>
-#include <optional>
-
 #include "diag/errors/cpp.h"
-#include "frontend/cpp/lowering.h"
+#include "frontend/cpp/expressions.h"
 
 namespace adc::frontend {
 
-using clang::SourceRange;
-using ir::Op;
-using ir::Type;
-using ir::Value;
-
-void Lowering::SetPlace(SourceRange range) {
-  // What a library's header does stands where the kernel calls it.
-  if (range.isInvalid() || shared_.places.InSystemHeader(range.getBegin())) return;
-  writer_.builder().SetSpan(shared_.places.Of(range));
-}
-
-Value Lowering::ValueOf(const clang::Expr* expression) {
+Value Expressions::ValueOf(const clang::Expr* expression) {
   expression = expression->IgnoreParens();
   if (expression->isGLValue()) {
     const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(expression);
@@ -48,20 +33,7 @@ Value Lowering::ValueOf(const clang::Expr* expression) {
   return ComputedValue(expression);
 }
 
-Value Lowering::Condition(const clang::Expr* expression) {
-  ir::Value v = ValueOf(expression);
-  return writer_.TypeOf(v) == ir::kI1 ? v : Convert(v, ir::kI1);
-}
-
-/// A conversion of numbers, with C++'s meaning where it has one.
-Value Lowering::Convert(ir::Value value, Type to) {
-  Type from = writer_.TypeOf(value);
-  if (from == to) return value;
-  if (to.IsBool() && to.IsScalar()) return writer_.Make(Op::Ne, {value, writer_.builder().Zero(from)});
-  return writer_.Cast(value, to);
-}
-
-Value Lowering::ComputedValue(const clang::Expr* e) {
+Value Expressions::ComputedValue(const clang::Expr* e) {
   using clang::Stmt;
   const auto* evaluated = llvm::dyn_cast<clang::ConstantExpr>(e);
   if (evaluated != nullptr && evaluated->hasAPValueResult()) {
@@ -163,7 +135,7 @@ Value Lowering::ComputedValue(const clang::Expr* e) {
          "docs/cpp.md says what a kernel may use");
 }
 
-Value Lowering::ValueOfCast(const clang::CastExpr* cast) {
+Value Expressions::ValueOfCast(const clang::CastExpr* cast) {
   const clang::Expr* from = cast->getSubExpr();
   switch (cast->getCastKind()) {
     case clang::CK_LValueToRValue:
@@ -218,7 +190,7 @@ Value Lowering::ValueOfCast(const clang::CastExpr* cast) {
                    Spell(cast->getType()) + "'");
 }
 
-Value Lowering::ValueOfUnary(const clang::UnaryOperator* unary) {
+Value Expressions::ValueOfUnary(const clang::UnaryOperator* unary) {
   const clang::Expr* of = unary->getSubExpr();
   switch (unary->getOpcode()) {
     case clang::UO_Plus:
@@ -260,63 +232,7 @@ Value Lowering::ValueOfUnary(const clang::UnaryOperator* unary) {
   Refuse(unary, "kernels do not have this operator");
 }
 
-/// `(v + c) - c` of a large c rounds v to a whole number: its derivative is 0, where those of the sum and the
-/// difference would be 1.
-bool Lowering::Rounds(ir::Value sum, ir::Value less) const {
-  Type type = writer_.TypeOf(less);
-  ir::Inst made = function_.DefiningInst(sum);
-  if (!function_.IsConstant(less) || !made.Valid() || function_[made].op != Op::Add) return false;
-  std::span<const ir::Value> parts = function_.Operands(made);
-  auto same = [&](ir::Value v) {
-    return function_.IsConstant(v) && function_.ConstantOf(v).bits == function_.ConstantOf(less).bits;
-  };
-  if (!same(parts[0]) && !same(parts[1])) return false;
-  uint64_t bits = function_.ConstantOf(less).bits;
-  if (type == ir::kF32) return std::fabs(std::bit_cast<float>(static_cast<uint32_t>(bits))) >= 0x1p23F;
-  return type == ir::kF64 && std::fabs(std::bit_cast<double>(bits)) >= 0x1p52;
-}
-
-namespace {
-
-std::optional<Op> OperationOf(clang::BinaryOperatorKind kind) {
-  struct Row {
-    clang::BinaryOperatorKind kind;
-    Op op;
-  };
-  static constexpr Row kRows[] = {
-      {clang::BO_Add, Op::Add}, {clang::BO_Sub, Op::Sub}, {clang::BO_Mul, Op::Mul}, {clang::BO_Div, Op::Div},
-      {clang::BO_Rem, Op::Rem}, {clang::BO_Shl, Op::Shl}, {clang::BO_Shr, Op::Shr}, {clang::BO_And, Op::And},
-      {clang::BO_Or, Op::Or},   {clang::BO_Xor, Op::Xor}, {clang::BO_LT, Op::Lt},   {clang::BO_GT, Op::Gt},
-      {clang::BO_LE, Op::Le},   {clang::BO_GE, Op::Ge},   {clang::BO_EQ, Op::Eq},   {clang::BO_NE, Op::Ne},
-  };
-  for (const Row& row : kRows) {
-    if (row.kind == kind) return row.op;
-  }
-  return std::nullopt;
-}
-
-}  // namespace
-
-Value Lowering::Arithmetic(clang::BinaryOperatorKind kind, ir::Value a, ir::Value b, const clang::Expr* at) {
-  Type type = writer_.TypeOf(a);
-  bool shift = kind == clang::BO_Shl || kind == clang::BO_Shr;
-  if (shift) b = Convert(b, type);
-  if (!(writer_.TypeOf(b) == type)) Refuse(at, "the operands have different types");
-  std::optional<Op> known = OperationOf(kind);
-  if (!known) Refuse(at, "kernels do not have this operator");
-  Op op = *known;
-  SetPlace(at->getSourceRange());
-  bool ordered = op == Op::Lt || op == Op::Gt || op == Op::Le || op == Op::Ge;
-  if (type.IsBool() && ordered) {
-    a = writer_.Cast(a, ir::kI32);
-    b = writer_.Cast(b, ir::kI32);
-  }
-  bool rounds = op == Op::Sub && Rounds(a, b);
-  ir::Value result = writer_.Make(op, {a, b});
-  return rounds ? writer_.Make(Op::StopGradient, {result}) : result;
-}
-
-Value Lowering::ValueOfBinary(const clang::BinaryOperator* binary) {
+Value Expressions::ValueOfBinary(const clang::BinaryOperator* binary) {
   clang::BinaryOperatorKind kind = binary->getOpcode();
   if (kind == clang::BO_Comma) {
     Effect(binary->getLHS());
@@ -341,7 +257,7 @@ Value Lowering::ValueOfBinary(const clang::BinaryOperator* binary) {
 }
 
 /// A vector, a matrix, or a number behind adc::diff, from its constructor's arguments.
-Value Lowering::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
+Value Expressions::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
   Type type = NeedRegister(construct->getType(), construct->getSourceRange());
   std::vector<ir::Value> parts;
   for (const clang::Expr* argument : construct->arguments()) {

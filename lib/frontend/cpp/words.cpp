@@ -7,109 +7,10 @@
 //
 // A number of two words is put together of both, one that is less than a word is cut out of it.
 
-#include <algorithm>
-
 #include "diag/errors/cpp.h"
-#include "frontend/cpp/lowering.h"
+#include "frontend/cpp/memory.h"
 
 namespace adc::frontend {
-
-using clang::QualType;
-using clang::SourceRange;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
-
-/// The types of number in the elements of a buffer.
-void Lowering::ScalarsOf(QualType type, SourceRange range, std::set<Scalar>* scalars) {
-  QualType element;
-  uint64_t count = 0;
-  if (ArrayOf(type, &element, &count)) return ScalarsOf(element, range, scalars);
-  if (std::optional<Type> leaf = RegisterType(type)) {
-    scalars->insert(leaf->scalar);
-    return;
-  }
-  const clang::CXXRecordDecl* record = RecordOf(type);
-  if (record == nullptr && type->isVectorType()) NeedRegister(type, range);
-  if (record == nullptr || BufferOf(type))
-    Refuse(range, "a buffer cannot have elements of type '" + Spell(type) + "'");
-  for (QualType member : MembersOf(record, range)) ScalarsOf(member, range, scalars);
-}
-
-/// The word of a buffer of structs: its float; without one the only type of number, or an integer that
-/// divides all of them.
-Scalar Lowering::WordOf(QualType type, bool diff, SourceRange range) {
-  std::set<Scalar> scalars;
-  ScalarsOf(type, range, &scalars);
-  if (scalars.empty()) Refuse(range, "a buffer of an empty class");
-  bool single = scalars.contains(Scalar::F32), wide = scalars.contains(Scalar::F64);
-  if (single && wide && diff)
-    Refuse(range, "a struct in a buffer with an adjoint has 'float' and 'double'",
-           "use one of them, or a buffer for each");
-  Scalar word = *scalars.begin();
-  if (scalars.size() > 1) {
-    bool small = std::any_of(scalars.begin(), scalars.end(),
-                             [](Scalar one) { return ir::ByteSize(one) <= 4 && !ir::IsFloat(one); });
-    word = single ? Scalar::F32 : wide && (diff || !small) ? Scalar::F64 : small ? Scalar::U32 : Scalar::U64;
-    // Structs of small integers alone.
-    auto align = static_cast<uint64_t>(context_.getTypeAlignInChars(type).getQuantity());
-    if (align == 2) word = Scalar::U16;
-    if (align == 1) word = Scalar::U8;
-  }
-  if (word == Scalar::I1) word = Scalar::U8;
-  if (BytesOf(type) % ir::ByteSize(word) != 0)
-    Refuse(range, "'" + Spell(type) + "' has " + std::to_string(BytesOf(type)) +
-                      " bytes, which is no number of '" + std::string(ir::Spelling(word)) + "'");
-  return word;
-}
-
-uint64_t Lowering::BytesOf(QualType type) const {
-  return static_cast<uint64_t>(context_.getTypeSizeInChars(type.getNonReferenceType()).getQuantity());
-}
-
-uint32_t Lowering::WordBytes(const Storage& storage) const {
-  return static_cast<uint32_t>(ir::ByteSize(writer_.TypeOf(storage.bases[0]).scalar));
-}
-
-/// What lies `bytes` further in the struct.
-Storage Lowering::Moved(Storage storage, uint64_t bytes) {
-  uint32_t word = WordBytes(storage);
-  bytes += storage.byte;
-  storage.byte = static_cast<uint32_t>(bytes % word);
-  if (bytes < word) return storage;
-  Value more = writer_.builder().I32(static_cast<int32_t>(bytes / word));
-  storage.flat = storage.flat.Valid()
-                     ? writer_.Make(Op::Add, {storage.flat, Convert(more, writer_.TypeOf(storage.flat))})
-                     : more;
-  return storage;
-}
-
-/// A number of a vector or matrix in a buffer of structs.
-ObjectPtr Lowering::SpreadPart(const Object& spread, uint32_t component) {
-  Storage storage;
-  storage.bases = {spread.base};
-  storage.indices = spread.indices;
-  storage.flat = spread.indices.back();
-  storage.indices.pop_back();
-  storage.in_buffer = true;
-  storage.byte = spread.byte;
-  Type scalar = spread.register_type.ScalarType();
-  auto bytes = static_cast<uint32_t>(ir::ByteSize(scalar.scalar));
-  storage.alone = spread.alone && bytes % WordBytes(storage) == 0;
-  storage = Moved(std::move(storage), uint64_t{component} * bytes);
-  auto part = std::make_shared<Object>();
-  part->type = spread.type;
-  part->register_type = scalar;
-  part->base = spread.base;
-  bool word = scalar.scalar == writer_.TypeOf(spread.base).scalar;
-  part->kind = word ? ObjectKind::Cell : ObjectKind::Spread;
-  part->byte = storage.byte;
-  part->alone = storage.alone;
-  part->indices = storage.indices;
-  part->indices.push_back(storage.flat);
-  return part;
-}
 
 namespace {
 
@@ -123,7 +24,7 @@ Type Bits(uint64_t bytes) {
 }  // namespace
 
 /// A number whose type is not that of the words in which it lies.
-Value Lowering::LoadWords(const Object& spread, SourceRange range) {
+Value Memory::LoadWords(const Object& spread, SourceRange range) {
   SetPlace(range);
   Type type = spread.register_type, word = writer_.TypeOf(spread.base).ScalarType();
   uint64_t size = type.IsBool() ? 1 : ir::ByteSize(type.scalar), word_size = ir::ByteSize(word.scalar);
@@ -157,7 +58,7 @@ Value Lowering::LoadWords(const Object& spread, SourceRange range) {
   return type == bits ? v : writer_.builder().Bitcast(v, type);
 }
 
-void Lowering::StoreWords(const Object& spread, Value value, SourceRange range) {
+void Memory::StoreWords(const Object& spread, Value value, SourceRange range) {
   SetPlace(range);
   Type type = spread.register_type, word = writer_.TypeOf(spread.base).ScalarType();
   uint64_t size = type.IsBool() ? 1 : ir::ByteSize(type.scalar), word_size = ir::ByteSize(word.scalar);

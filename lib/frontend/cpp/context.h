@@ -1,0 +1,113 @@
+#pragma once
+// What all parts of the lowering share: where the IR is written, how a construct without a lowering is
+// refused, and what a C++ type is in the IR.
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/DeclCXX.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/AST/StmtCXX.h>
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "diag/diagnostics.h"
+#include "frontend/cpp/object.h"
+#include "frontend/cpp/places.h"
+#include "frontend/cpp/writer.h"
+
+namespace adc::frontend {
+
+using clang::QualType;
+using clang::SourceRange;
+using ir::Op;
+using ir::Scalar;
+using ir::Type;
+using ir::Value;
+
+/// A construct that has no lowering, already reported.
+struct Refusal {};
+
+/// How often variables outside of functions, static ones and pointers are named otherwise than to read a
+/// number, and the local pointers that stand for an array (globals.cpp).
+struct OtherUses {
+  std::map<const clang::VarDecl*, int> count;
+  std::map<const clang::VarDecl*, std::vector<const clang::VarDecl*>> pointers;
+};
+
+/// What all kernels of a file share.
+struct Shared {
+  clang::ASTContext& context;
+  ir::Module& module;
+  Places& places;
+  diag::Diagnostics& diagnostics;
+  uint64_t operation_limit;
+  /// Functions that name their derivative (ADC_DERIVATIVE), and those that are derivatives.
+  std::map<const clang::FunctionDecl*, const clang::FunctionDecl*> derivatives = {};
+  std::map<const clang::FunctionDecl*, StringId> functions = {};  ///< those that are in the module
+  std::map<const clang::VarDecl*, uint32_t> constants = {};       ///< arrays that are in the module
+  std::optional<OtherUses> other_uses = {};
+};
+
+/// A function whose body is being lowered, and the call that it stands for.
+struct Running {
+  const clang::FunctionDecl* function = nullptr;
+  SourceRange call;
+};
+
+struct BufferType {
+  QualType element;
+  uint32_t rank = 0;
+};
+
+/// Whether the record is the template `name` of namespace adc; its arguments.
+const clang::ClassTemplateSpecializationDecl* ContractTemplate(QualType type, llvm::StringRef name);
+bool InNamespace(const clang::Decl* declaration, llvm::StringRef name);
+
+class Context {
+ protected:
+  Context(Shared& shared, ir::Function& function);
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+  ~Context() = default;
+
+  [[noreturn]] void Refuse(SourceRange range, std::string text, std::string help = {});
+  [[noreturn]] void Refuse(const clang::Stmt* at, std::string text, std::string help = {}) {
+    Refuse(at->getSourceRange(), std::move(text), std::move(help));
+  }
+  void SetPlace(SourceRange range);
+  void CheckSize(SourceRange range);
+  std::string Spell(QualType type) const;
+
+  std::optional<Type> RegisterType(QualType type) const;
+  Type NeedRegister(QualType type, SourceRange range);
+  std::optional<Type> ScalarOf(QualType type) const;
+  QualType Unmarked(QualType type, ir::ParamInfo* marks = nullptr) const;
+  std::optional<BufferType> BufferOf(QualType type) const;
+  const clang::CXXRecordDecl* RecordOf(QualType type) const;
+  bool ArrayOf(QualType type, QualType* element, uint64_t* count) const;
+  std::vector<QualType> MembersOf(const clang::CXXRecordDecl* record, SourceRange range);
+  std::vector<uint64_t> OffsetsOf(const clang::CXXRecordDecl* record) const;
+  uint64_t BytesOf(QualType type) const;
+  void LeafTypes(QualType type, uint64_t count, SourceRange range,
+                 std::vector<std::pair<Type, uint64_t>>* leaves);
+  std::optional<uint64_t> CountOf(QualType type, QualType number) const;
+  Scalar WordOf(QualType type, bool diff, SourceRange range);
+  void NumbersOf(QualType type, uint64_t offset, SourceRange range, std::map<uint64_t, QualType>* numbers);
+  bool HaveSameBits(QualType a, QualType b) const;
+  QualType NumberIn(QualType type) const;
+  size_t WholeField(const clang::CXXRecordDecl* record, SourceRange range);
+
+  Shared& shared_;
+  clang::ASTContext& context_;
+  ir::Module& module_;
+  ir::Function& function_;
+  Writer writer_;
+  std::vector<const Running*> frames_;  ///< the innermost last
+
+ private:
+  void ScalarsOf(QualType type, SourceRange range, std::set<Scalar>* scalars);
+};
+
+}  // namespace adc::frontend

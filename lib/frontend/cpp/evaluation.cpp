@@ -1,0 +1,32 @@
+#include "frontend/cpp/evaluation.h"
+
+namespace adc::frontend {
+
+const clang::Expr* WrittenFor(const clang::Expr* e) {
+  if (const auto* full = llvm::dyn_cast<clang::FullExpr>(e)) return full->getSubExpr();
+  if (const auto* argument = llvm::dyn_cast<clang::SubstNonTypeTemplateParmExpr>(e))
+    return argument->getReplacement();
+  if (const auto* argument = llvm::dyn_cast<clang::CXXDefaultArgExpr>(e)) return argument->getExpr();
+  if (const auto* initial = llvm::dyn_cast<clang::CXXDefaultInitExpr>(e)) return initial->getExpr();
+  return nullptr;
+}
+
+Value Evaluation::Condition(const clang::Expr* expression) {
+  ir::Value v = ValueOf(expression);
+  return writer_.TypeOf(v) == ir::kI1 ? v : Convert(v, ir::kI1);
+}
+
+/// What an expression gives as an object that lives as long as it is used.
+ObjectPtr Evaluation::Temporary(const clang::Expr* expression, std::string_view name) {
+  if (std::optional<Type> type = RegisterType(expression->getType())) {
+    ObjectPtr slot = NewSlot(*type, expression->getType(), name);
+    Store(slot, ValueOf(expression), expression->getSourceRange());
+    return slot;
+  }
+  if (BufferOf(expression->getType())) return Place(expression);
+  ObjectPtr object = NewObject(expression->getType(), name, expression->getSourceRange());
+  Initialise(object, expression);
+  return object;
+}
+
+}  // namespace adc::frontend

@@ -1,0 +1,50 @@
+#pragma once
+// The functions by which a lower part asks for the lowering of an expression, a call or a declaration. They
+// are the only way upward: the parts that override them come later.
+
+#include "frontend/cpp/memory.h"
+
+namespace adc::frontend {
+
+/// What a call gives: a number, vector or matrix, or an object, or nothing.
+struct Given {
+  Value value = {};
+  ObjectPtr object = {};
+};
+
+/// The state of a function whose body is being lowered.
+struct Frame : Running {
+  std::map<const clang::ValueDecl*, ObjectPtr> variables = {};
+  ObjectPtr self = {};
+  ObjectPtr result = {};  ///< of a value
+  bool gives_reference = false;
+  std::vector<ObjectPtr> places = {};  ///< what it may give references to
+  Slot chosen = 0;                     ///< which of them
+  Born born = {};
+  size_t scope = 0;  ///< which a `return` leaves
+};
+
+/// What `e` stands for where Clang's tree holds it in place of what was written: a constant or a whole
+/// expression with its temporaries, an argument of a template, a default. Null: `e` itself was written.
+const clang::Expr* WrittenFor(const clang::Expr* e);
+
+class Evaluation : protected Memory {
+ protected:
+  using Memory::Memory;
+
+  virtual Value ValueOf(const clang::Expr* expression) = 0;
+  virtual ObjectPtr Place(const clang::Expr* expression) = 0;
+  virtual void Initialise(const ObjectPtr& object, const clang::Expr* expression) = 0;
+  virtual void Effect(const clang::Expr* expression) = 0;
+  virtual void DeclareVariable(const clang::VarDecl* variable) = 0;
+  virtual void RunConstructor(const clang::CXXConstructorDecl* constructor, const ObjectPtr& object,
+                              llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call) = 0;
+  virtual Given Call(const clang::CallExpr* call) = 0;
+
+  Value Condition(const clang::Expr* expression);
+  ObjectPtr Temporary(const clang::Expr* expression, std::string_view name = {});
+
+  Frame* frame_ = nullptr;  ///< the innermost function
+};
+
+}  // namespace adc::frontend

@@ -1,0 +1,34 @@
+#pragma once
+// Expressions: what they name or make (expressions.cpp), and those that are numbers (values.cpp).
+
+#include "frontend/cpp/library.h"
+
+namespace adc::frontend {
+
+class Expressions : protected Library {
+ protected:
+  using Library::Library;
+
+  Value ValueOf(const clang::Expr* expression) override;
+  ObjectPtr Place(const clang::Expr* expression) override;
+  void Initialise(const ObjectPtr& object, const clang::Expr* expression) override;
+  void Effect(const clang::Expr* expression) override;
+
+ private:
+  Value ComputedValue(const clang::Expr* expression);
+  Value ValueOfCast(const clang::CastExpr* cast);
+  Value ValueOfUnary(const clang::UnaryOperator* unary);
+  Value ValueOfBinary(const clang::BinaryOperator* binary);
+  Value ValueOfConstruct(const clang::CXXConstructExpr* construct);
+  ObjectPtr PlaceOfVariable(const clang::DeclRefExpr* reference);
+  ObjectPtr PlaceOfMember(const clang::MemberExpr* member);
+  ObjectPtr PlaceOfStep(const clang::UnaryOperator* step);
+  ObjectPtr PlaceOfAssignment(const clang::BinaryOperator* assignment);
+  ObjectPtr OwnerOf(const clang::MemberExpr* member, const clang::FieldDecl* field);
+  void InitialiseStruct(const ObjectPtr& object, const clang::InitListExpr* list);
+  void InitialiseArray(const ObjectPtr& object, const clang::Expr* expression);
+  void Construct(const ObjectPtr& object, const clang::CXXConstructExpr* construct);
+  void MakeClosure(const ObjectPtr& object, const clang::LambdaExpr* lambda);
+};
+
+}  // namespace adc::frontend

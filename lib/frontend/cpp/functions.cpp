@@ -1,0 +1,164 @@
+#include "frontend/cpp/functions.h"
+
+#include "diag/errors/cpp.h"
+#include "ir/module.h"
+
+namespace adc::frontend {
+
+namespace {
+
+/// Functions inside of functions.
+constexpr size_t kMostFrames = 200;
+
+}  // namespace
+
+const clang::FunctionDecl* Functions::BodyOf(const clang::FunctionDecl* function, SourceRange call) {
+  const clang::FunctionDecl* defined = nullptr;
+  std::string name = "'" + function->getNameAsString() + "'";
+  if (function->getBody(defined) == nullptr || defined == nullptr)
+    Refuse(
+        call, name + " has no body that the compiler sees",
+        "define it in this file or in a header; docs/cpp.md lists the library functions that kernels know");
+  for (const Running* running : frames_) {
+    if (running->function == defined)
+      Refuse(call, name + " calls itself", "kernels have no recursion: use a loop");
+  }
+  if (frames_.size() > kMostFrames) Refuse(call, "functions call one another more than 200 deep");
+  if (defined->isVariadic()) Refuse(call, name + " takes any number of arguments", "use a template");
+  return defined;
+}
+
+void Functions::BindParameter(Frame& frame, const clang::ParmVarDecl* parameter,
+                              const clang::Expr* argument) {
+  QualType type = parameter->getType();
+  std::string name = parameter->getNameAsString();
+  SourceRange range = argument->getSourceRange();
+  if (type->isReferenceType() || BufferOf(type)) {
+    frame.variables[parameter] = Place(argument);
+    return;
+  }
+  if (type->isAnyPointerType()) {
+    frame.variables[parameter] = PointerTo(type, AddressOf(argument), range, parameter);
+    return;
+  }
+  if (std::optional<Type> leaf = RegisterType(type)) {
+    ir::Value value = ValueOf(argument);
+    ObjectPtr slot = NewSlot(*leaf, type, name);
+    Store(slot, value, range);
+    frame.variables[parameter] = slot;
+    return;
+  }
+  ObjectPtr object = NewObject(type, {}, range);
+  Initialise(object, argument);
+  frame.variables[parameter] = object;
+}
+
+Given Functions::Inline(const clang::FunctionDecl* function, ObjectPtr self,
+                        llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call, bool right_first,
+                        const std::function<ObjectPtr()>& self_last) {
+  if (function->isDefaulted() && llvm::isa<clang::CXXConstructorDecl>(function) && !function->hasBody())
+    Refuse(call, "kernels do not know this constructor");
+  const clang::FunctionDecl* defined = BodyOf(function, call);
+  Frame frame;
+  frame.function = defined;
+  frame.call = call;
+  frame.self = std::move(self);
+  // Arguments are evaluated in the caller.
+  auto count = std::min(defined->getNumParams(), static_cast<unsigned>(arguments.size()));
+  for (unsigned k = 0; k < count; ++k) {
+    unsigned n = right_first ? count - 1 - k : k;
+    BindParameter(frame, defined->getParamDecl(n), arguments[n]);
+  }
+  if (self_last) frame.self = self_last();
+  return RunBody(frame, defined->getBody(), llvm::dyn_cast<clang::CXXConstructorDecl>(defined));
+}
+
+Given Functions::RunBody(Frame& frame, const clang::Stmt* body,
+                         const clang::CXXConstructorDecl* constructor) {
+  QualType type = frame.function->getReturnType();
+  SourceRange range = frame.call.isValid() ? frame.call : frame.function->getSourceRange();
+  frame.gives_reference = type->isReferenceType() || BufferOf(type).has_value();
+  if (!type->isVoidType() && !frame.gives_reference) {
+    frame.result = NewObject(type, {}, range);
+  }
+  Frame* caller = frame_;
+  diag::SourceSpan place = writer_.builder().span();
+  frame.born = Here();
+  if (frame.gives_reference) frame.chosen = writer_.NewSlot(ir::kI32, {});
+  std::vector<OpenLoop> outer_loops;
+  std::vector<OpenSwitch> outer_switches;
+  outer_loops.swap(loops_);
+  outer_switches.swap(switches_);
+  frame_ = &frame;
+  frames_.push_back(&frame);
+  frame.scope = writer_.OpenScope();
+  if (constructor != nullptr) InitialiseMembers(constructor);
+  if (const auto* tried = llvm::dyn_cast<clang::CXXTryStmt>(body))
+    Refuse(tried, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
+  Statement(body);
+  writer_.CloseScope();
+  frames_.pop_back();
+  frame_ = caller;
+  loops_.swap(outer_loops);
+  switches_.swap(outer_switches);
+  writer_.builder().SetSpan(place);
+  if (frame.gives_reference) frame.result = ChosenPlace(frame, range);
+  if (frame.result == nullptr) return {};
+  if (frame.result->kind == ObjectKind::Slot && !frame.gives_reference)
+    return {writer_.Get(frame.result->slot), {}};
+  return {{}, frame.result};
+}
+
+/// What a constructor does before its body.
+void Functions::InitialiseMembers(const clang::CXXConstructorDecl* constructor) {
+  for (const clang::CXXCtorInitializer* init : constructor->inits()) {
+    const clang::Expr* value = init->getInit();
+    SetPlace(value->getSourceRange());
+    if (init->isDelegatingInitializer()) {
+      Initialise(frame_->self, value);
+    } else if (init->isBaseInitializer()) {
+      const clang::CXXRecordDecl* base = RecordOf(QualType(init->getBaseClass(), 0));
+      Initialise(BaseOf(frame_->self, base, value->getSourceRange()), value);
+    } else {
+      const clang::FieldDecl* field = init->getAnyMember();
+      ObjectPtr owner = frame_->self;
+      if (const clang::IndirectFieldDecl* inside = init->getIndirectMember()) {
+        // A member of an anonymous struct or union.
+        for (const clang::NamedDecl* step : inside->chain().drop_back())
+          owner = Member(owner, llvm::cast<clang::FieldDecl>(step), value->getSourceRange());
+      }
+      const auto* parent = llvm::cast<clang::CXXRecordDecl>(field->getParent());
+      size_t n = parent->getNumBases() + field->getFieldIndex();
+      QualType of = field->getType();
+      if (of->isReferenceType() || BufferOf(of)) {
+        owner->members[n] = Place(value);
+      } else {
+        Initialise(owner->members[n], value);
+      }
+    }
+  }
+}
+
+/// A call of a function that names its own derivative: the IR's.
+Given Functions::CallFunction(const clang::FunctionDecl* function,
+                              llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call) {
+  auto known = shared_.functions.find(function);
+  if (known == shared_.functions.end())
+    Refuse(call, "'" + function->getNameAsString() + "' could not be compiled");
+  std::vector<ir::Value> operands;
+  for (const clang::Expr* argument : arguments) {
+    if (BufferOf(argument->getType())) {
+      operands.push_back(Place(argument)->base);
+    } else {
+      operands.push_back(ValueOf(argument));
+    }
+  }
+  SetPlace(call);
+  const ir::Function* callee = module_.Find(known->second);
+  ir::Inst inst = writer_.builder().Create(ir::Op::Call, operands, callee->result_types);
+  function_[inst].symbol = known->second;
+  if (callee->result_types.empty()) return {};
+  return {function_.Result(inst), {}};
+}
+
+}  // namespace adc::frontend

@@ -1,0 +1,236 @@
+#include "frontend/cpp/memory.h"
+
+#include "diag/errors/cpp.h"
+
+namespace adc::frontend {
+
+namespace {
+
+/// Position of a component of memory, where it is known.
+std::optional<uint32_t> KnownComponent(const ir::Function& function, const Object& component) {
+  std::optional<int64_t> at = function.IntegerConstant(component.at);
+  if (!at || *at < 0) return std::nullopt;
+  const Object& of = *component.of;
+  if (of.kind == ObjectKind::Component) {
+    std::optional<uint32_t> row = KnownComponent(function, of);
+    if (!row || *at >= of.register_type.rows) return std::nullopt;
+    return *row * of.register_type.rows + static_cast<uint32_t>(*at);
+  }
+  uint32_t extent = of.register_type.rows;
+  if (*at >= extent) return std::nullopt;
+  return static_cast<uint32_t>(*at);
+}
+
+/// The vector or matrix that a component is of, in the end.
+const Object& WholeOf(const Object& object) {
+  return object.kind == ObjectKind::Component ? WholeOf(*object.of) : object;
+}
+
+}  // namespace
+
+Value Memory::Load(const ObjectPtr& object, SourceRange range) {
+  SetPlace(range);
+  switch (object->kind) {
+    case ObjectKind::Slot:
+      return writer_.Get(object->slot);
+    case ObjectKind::Cell: {
+      auto outside = array_outside_.find(object->base);
+      if (outside != array_outside_.end() && outside->second && !parallel_.empty())
+        Refuse(range, "an array that is declared outside of " + parallel_ + " is used inside of it",
+               "declare it inside, make it constexpr, or pass a buffer");
+      return writer_.builder().Load(object->base, object->indices);
+    }
+    case ObjectKind::Spread: {
+      Type type = object->register_type;
+      if (type.IsScalar()) return LoadWords(*object, range);
+      std::vector<Value> parts;
+      for (uint32_t n = 0; n < type.Components(); ++n) parts.push_back(Load(SpreadPart(*object, n), range));
+      return function_.Result(
+          writer_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
+    }
+    case ObjectKind::Bits: {
+      Value bits = Load(object->of, range);
+      return writer_.builder().Bitcast(bits, object->register_type);
+    }
+    case ObjectKind::Choice:
+      return writer_.Choose(
+          object->at, object->register_type, [&] { return Load(object->of, range); },
+          [&] { return Load(object->members[0], range); });
+    case ObjectKind::Component: {
+      const Object& whole = WholeOf(*object);
+      std::optional<uint32_t> known = KnownComponent(function_, *object);
+      if (known && object->register_type.IsScalar() && whole.kind == ObjectKind::Cell)
+        return writer_.builder().Load(whole.base, whole.indices, ir::kNoAttr, *known);
+      if (known && object->register_type.IsScalar() && whole.kind == ObjectKind::Spread)
+        return Load(SpreadPart(whole, *known), range);
+      if (object->of->kind == ObjectKind::Component || object->of->register_type.IsVec()) {
+        if (object->of->kind == ObjectKind::Component) {
+          Value matrix = Load(object->of->of, range);
+          return writer_.Make(Op::MatGet, {matrix, object->of->at, object->at});
+        }
+        return writer_.Make(Op::VecGet, {Load(object->of, range), object->at});
+      }
+      // A row.
+      Value matrix = Load(object->of, range);
+      std::vector<Value> parts;
+      Type type = object->register_type;
+      for (uint32_t n = 0; n < type.rows; ++n)
+        parts.push_back(
+            writer_.Make(Op::MatGet, {matrix, object->at, writer_.builder().I32(static_cast<int32_t>(n))}));
+      return function_.Result(writer_.builder().Create(Op::VecMake, parts, {&type, 1}));
+    }
+    case ObjectKind::Struct:
+    case ObjectKind::Array:
+    case ObjectKind::Buffer:
+    case ObjectKind::Pointer:
+      break;
+  }
+  Refuse(range, "a value of type '" + Spell(object->type) + "' cannot stand here");
+}
+
+void Memory::Store(const ObjectPtr& object, Value value, SourceRange range) {
+  SetPlace(range);
+  Type type = object->register_type;
+  auto store = [&](const std::vector<Value>& indices, Value v, uint32_t component) {
+    writer_.builder().Access(Op::Store, object->base, indices, {&v, 1}, ir::kNoAttr, component);
+  };
+  switch (object->kind) {
+    case ObjectKind::Slot:
+      return writer_.Set(object->slot, value);
+    case ObjectKind::Cell: {
+      auto outside = array_outside_.find(object->base);
+      if (outside != array_outside_.end() && outside->second && !parallel_.empty())
+        Refuse(range, "an array that is declared outside of " + parallel_ + " is assigned inside of it",
+               "declare it inside, or pass a buffer");
+      if (function_[object->base].kind == ir::ValueKind::Global) Refuse(range, "a constant is assigned");
+      return store(object->indices, value, ir::kNoAttr);
+    }
+    case ObjectKind::Spread: {
+      if (type.IsScalar()) return StoreWords(*object, value, range);
+      for (uint32_t n = 0; n < type.Components(); ++n) {
+        auto component = [&](uint32_t k) { return writer_.builder().I32(static_cast<int32_t>(k)); };
+        Value part =
+            type.IsVec()
+                ? writer_.Make(Op::VecGet, {value, component(n)})
+                : writer_.Make(Op::MatGet, {value, component(n / type.columns), component(n % type.columns)});
+        Store(SpreadPart(*object, n), part, range);
+      }
+      return;
+    }
+    case ObjectKind::Bits:
+      return Store(object->of, writer_.builder().Bitcast(value, object->of->register_type), range);
+    case ObjectKind::Choice:
+      return writer_.If(
+          object->at, [&] { Store(object->of, value, range); },
+          [&] { Store(object->members[0], value, range); });
+    case ObjectKind::Component:
+      break;
+    case ObjectKind::Struct:
+    case ObjectKind::Array:
+    case ObjectKind::Buffer:
+    case ObjectKind::Pointer:
+      Refuse(range, "a value of type '" + Spell(object->type) + "' cannot be assigned here");
+  }
+  const Object& whole = WholeOf(*object);
+  std::optional<uint32_t> known = KnownComponent(function_, *object);
+  if (known && type.IsScalar() && whole.kind == ObjectKind::Cell) {
+    writer_.builder().Access(Op::Store, whole.base, whole.indices, {&value, 1}, ir::kNoAttr, *known);
+    return;
+  }
+  if (known && type.IsScalar() && whole.kind == ObjectKind::Spread)
+    return Store(SpreadPart(whole, *known), value, range);
+  Value before = Load(object->of, range);
+  Type of = object->of->register_type;
+  if (of.IsVec()) return Store(object->of, writer_.Make(Op::VecSet, {before, object->at, value}), range);
+  // A row of a matrix: the matrix with every component chosen.
+  std::vector<Value> parts;
+  std::optional<int64_t> row = function_.IntegerConstant(object->at);
+  auto number = [&](uint32_t n) { return writer_.builder().I32(static_cast<int32_t>(n)); };
+  for (uint32_t r = 0; r < of.rows; ++r) {
+    for (uint32_t c = 0; c < of.columns; ++c) {
+      if (row && *row != static_cast<int64_t>(r)) {
+        parts.push_back(writer_.Make(Op::MatGet, {before, number(r), number(c)}));
+        continue;
+      }
+      Value part = writer_.Make(Op::VecGet, {value, number(c)});
+      if (!row) {
+        Value here = writer_.builder().Int(writer_.TypeOf(object->at), r);
+        part = writer_.Make(Op::Select, {writer_.Make(Op::Eq, {object->at, here}), part,
+                                         writer_.Make(Op::MatGet, {before, number(r), number(c)})});
+      }
+      parts.push_back(part);
+    }
+  }
+  Store(object->of, function_.Result(writer_.builder().Create(Op::MatMake, parts, {&of, 1})), range);
+}
+
+void Memory::Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange range) {
+  if (to == from) return;
+  if (IsLeaf(*to)) return Store(to, Load(from, range), range);
+  if (to->kind == ObjectKind::Pointer) return Bind(to, AddressIn(from, range), range);
+  if (to->kind == ObjectKind::Struct && from->kind == ObjectKind::Struct) {
+    if (RecordOf(to->type)->isUnion() && RecordOf(from->type)->isUnion()) {
+      size_t whole = WholeField(RecordOf(to->type), range);
+      return Copy(to->members[whole], from->members[whole], range);
+    }
+    for (size_t n = 0; n < to->members.size(); ++n) {
+      if (to->members[n] == nullptr || from->members[n] == nullptr) {
+        to->members[n] = from->members[n];  // a reference or a buffer
+      } else if (from->members[n]->kind == ObjectKind::Buffer) {
+        to->members[n] = from->members[n];
+      } else {
+        Copy(to->members[n], from->members[n], range);
+      }
+    }
+    return;
+  }
+  if (to->kind == ObjectKind::Array && from->kind == ObjectKind::Array) {
+    if (to->count <= kCopiedElements) {
+      for (uint64_t n = 0; n < to->count; ++n) {
+        Value at = writer_.builder().I32(static_cast<int32_t>(n));
+        ObjectPtr target = Element(to, at, range);
+        Copy(target, Element(from, at, range), range);
+      }
+      return;
+    }
+    SetPlace(range);
+    Value index =
+        writer_.OpenFor(writer_.builder().I32(0), writer_.builder().I32(static_cast<int32_t>(to->count)),
+                        writer_.builder().I32(1), {});
+    ObjectPtr target = Element(to, index, range);
+    Copy(target, Element(from, index, range), range);
+    writer_.Close();
+    return;
+  }
+  Refuse(range, "a value of type '" + Spell(from->type) + "' cannot be copied");
+}
+
+void Memory::Zero(const ObjectPtr& object, SourceRange range) {
+  if (object == nullptr) return;
+  SetPlace(range);
+  if (IsLeaf(*object)) return Store(object, ZeroOf(object->register_type), range);
+  if (object->kind == ObjectKind::Pointer) return Bind(object, NullAddress(), range);
+  if (object->kind == ObjectKind::Struct) {
+    for (const ObjectPtr& member : PartsOf(*object, range)) Zero(member, range);
+    return;
+  }
+  if (object->kind != ObjectKind::Array) Refuse(range, "a buffer cannot be made in a kernel");
+  EachElement(object, range, [&](const ObjectPtr& element) { Zero(element, range); });
+}
+
+/// The elements of an array, in a loop where they are many.
+void Memory::EachElement(const ObjectPtr& array, SourceRange range,
+                         const std::function<void(const ObjectPtr&)>& visit) {
+  if (array->count <= kCopiedElements) {
+    for (uint64_t n = 0; n < array->count; ++n)
+      visit(Element(array, writer_.builder().I32(static_cast<int32_t>(n)), range));
+    return;
+  }
+  Value index =
+      writer_.OpenFor(writer_.builder().I32(0), writer_.builder().I32(static_cast<int32_t>(array->count)),
+                      writer_.builder().I32(1), {});
+  visit(Element(array, index, range));
+  writer_.Close();
+}
+
+}  // namespace adc::frontend

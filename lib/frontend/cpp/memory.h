@@ -1,0 +1,24 @@
+#pragma once
+// Reads and writes objects, whole ones part by part.
+
+#include "frontend/cpp/addresses.h"
+
+namespace adc::frontend {
+
+class Memory : protected Addresses {
+ protected:
+  using Addresses::Addresses;
+
+  Value Load(const ObjectPtr& object, SourceRange range);
+  void Store(const ObjectPtr& object, Value value, SourceRange range);
+  void Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange range);
+  void Zero(const ObjectPtr& object, SourceRange range);
+  void EachElement(const ObjectPtr& array, SourceRange range,
+                   const std::function<void(const ObjectPtr&)>& visit);
+
+ private:
+  Value LoadWords(const Object& spread, SourceRange range);
+  void StoreWords(const Object& spread, Value value, SourceRange range);
+};
+
+}  // namespace adc::frontend

@@ -1,0 +1,27 @@
+#pragma once
+// Numbers in registers: C++'s conversions and operators in the IR, indices, and constants that Clang has
+// evaluated. Objects are unknown here.
+
+#include "frontend/cpp/context.h"
+
+namespace adc::frontend {
+
+class Numbers : protected Context {
+ protected:
+  using Context::Context;
+
+  Value Convert(Value value, Type to);
+  Value Index(Value value);
+  Value Narrow(Value index);
+  Value Further(Value a, Value b, bool in_buffer);
+  Value ZeroOf(Type type);
+  Value Arithmetic(clang::BinaryOperatorKind kind, Value a, Value b, const clang::Expr* at);
+  std::optional<Value> ConstantValue(const clang::APValue& value, QualType type);
+  std::optional<Value> ConstantValue(const clang::APValue& value, Type type);
+  std::optional<Value> TryConstant(const clang::Expr* expression);
+
+ private:
+  bool Rounds(Value sum, Value less) const;
+};
+
+}  // namespace adc::frontend
