@@ -21,7 +21,7 @@ namespace adc::frontend {
 Address Addresses::AddressOfObject(const ObjectPtr& object, SourceRange range) {
   if (object->owner != nullptr) return AddressInOwner(object, range);
   if (object->within != nullptr) return Whole({object->within, object->position});
-  Value zero = writer_.builder().I32(0);
+  Value zero = Number(0);
   if (object->kind == ObjectKind::Component) {
     const Object& of = *object->of;
     if (of.register_type.IsMat()) Refuse(range, "a pointer to a row of a matrix", "use its elements");
@@ -34,12 +34,7 @@ Address Addresses::AddressOfObject(const ObjectPtr& object, SourceRange range) {
     }
     return InParts(AddressOfObject(object->of, range), object->type, object->at);
   }
-  auto alone = std::make_shared<Object>();
-  alone->kind = ObjectKind::Array;
-  alone->element = object->type;
-  alone->count = 1;
-  alone->members = {object};
-  return {alone, zero};
+  return {Alone(object), zero};
 }
 
 /// `part`, of what the address is of, in numbers.
@@ -76,13 +71,12 @@ Address Addresses::AddressInOwner(const ObjectPtr& object, SourceRange range) {
     ObjectPtr whole = object->owner;
     for (; whole->owner != nullptr && CountOf(whole->owner->type, type); whole = whole->owner)
       bytes += whole->offset;
-    auto part = static_cast<int32_t>(bytes / BytesOf(type));
-    return InParts(AddressOfObject(whole, range), type, writer_.builder().I32(part));
+    return InParts(AddressOfObject(whole, range), type, Number(bytes / BytesOf(type)));
   }
   const clang::CXXRecordDecl* record = RecordOf(owner.type);
   const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
   std::vector<ObjectPtr> run;
-  int32_t position = 0;
+  size_t position = 0;
   uint64_t end = 0;
   bool met = false;
   for (const clang::FieldDecl* one : record->fields()) {
@@ -94,12 +88,12 @@ Address Addresses::AddressInOwner(const ObjectPtr& object, SourceRange range) {
     }
     if (alike && offset == object->offset) {
       met = true;
-      position = static_cast<int32_t>(run.size());
+      position = run.size();
     }
     end = offset + BytesOf(one->getType());
     if (alike) run.push_back(owner.members[record->getNumBases() + one->getFieldIndex()]);
   }
-  return {RunOf(std::move(run), type), writer_.builder().I32(position)};
+  return {RunOf(std::move(run), type), Number(position)};
 }
 
 Address Addresses::Moved(Address from, Value by, SourceRange range) {
@@ -128,14 +122,13 @@ Address Addresses::SeenAs(const Address& address, QualType type, SourceRange ran
     Refuse(range, "'" + Spell(from) + "' is seen as '" + Spell(type) + "'",
            "use std::bit_cast; what consists of one type of number alone may be seen as others that do");
   Address flat = address;
-  if (!context_.hasSameUnqualifiedType(from, number))
-    flat = InParts(address, number, writer_.builder().I32(0));
+  if (!context_.hasSameUnqualifiedType(from, number)) flat = InParts(address, number, Number(0));
   if (ScalarOf(type)) return flat;
   std::map<uint64_t, QualType> numbers;
   NumbersOf(type, 0, range, &numbers);
   ObjectPtr grouped = FlatArray(flat.array, type);
   grouped->at = flat.index;
-  return {grouped, writer_.builder().I32(0)};
+  return {grouped, Number(0)};
 }
 
 // ---- Pointers as objects

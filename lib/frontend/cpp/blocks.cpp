@@ -35,8 +35,8 @@ void Contract::Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const 
     Refuse(arguments.back(), "adc::blocks takes a lambda with an adc::block");
   const clang::ParmVarDecl* parameter = body->getParamDecl(0);
   SetPlace(range);
-  bounds.push_back(writer_.builder().I32(0));
-  bounds.push_back(writer_.builder().I32(static_cast<int32_t>(size)));
+  bounds.push_back(Number(0));
+  bounds.push_back(Number(size));
   ir::Inst loop =
       RunParallel("adc::blocks", bounds, closure, body, [&](Frame& frame, std::span<const Value> indices) {
         std::string name = parameter->getNameAsString();
@@ -77,8 +77,7 @@ Given Contract::CallBlock(const clang::CallExpr* call, llvm::StringRef name,
   SetPlace(range);
   if (name == "thread") return {ThreadAlong(axis), {}};
   if (name == "group") return {block_->groups[axis], {}};
-  Value first = writer_.Make(
-      Op::Mul, {block_->groups[axis], writer_.builder().I32(static_cast<int32_t>(block_->sizes[axis]))});
+  Value first = writer_.Make(Op::Mul, {block_->groups[axis], Number(block_->sizes[axis])});
   return {writer_.Make(Op::Add, {first, ThreadAlong(axis)}), {}};
 }
 
@@ -86,9 +85,8 @@ Given Contract::CallBlock(const clang::CallExpr* call, llvm::StringRef name,
 Value Contract::ThreadAlong(size_t axis) {
   int64_t faster = 1;
   for (size_t n = axis + 1; n < block_->sizes.size(); ++n) faster *= block_->sizes[n];
-  auto number = [&](int64_t n) { return writer_.builder().I32(static_cast<int32_t>(n)); };
-  Value along = faster == 1 ? block_->thread : writer_.Make(Op::Div, {block_->thread, number(faster)});
-  return axis == 0 ? along : writer_.Make(Op::Rem, {along, number(block_->sizes[axis])});
+  Value along = faster == 1 ? block_->thread : writer_.Make(Op::Div, {block_->thread, Number(faster)});
+  return axis == 0 ? along : writer_.Make(Op::Rem, {along, Number(block_->sizes[axis])});
 }
 
 /// The array of an adc::shared.

@@ -5,7 +5,7 @@
 namespace adc::frontend {
 
 Complex ComplexNumbers::ComplexIn(const ObjectPtr& object, SourceRange range) {
-  auto part = [&](int32_t n) { return Load(Element(object, writer_.builder().I32(n), range), range); };
+  auto part = [&](uint64_t n) { return Load(Element(object, Number(n), range), range); };
   Value real = part(0);
   return {real, part(1)};
 }
@@ -18,9 +18,8 @@ Complex ComplexNumbers::ComplexOf(const clang::Expr* e) {
 
 void ComplexNumbers::StoreComplex(const ObjectPtr& object, Complex value, SourceRange range) {
   Type type = *ScalarOf(object->element);
-  auto store = [&](int32_t n, Value v) {
-    Store(Element(object, writer_.builder().I32(n), range), v.Valid() ? Convert(v, type) : ZeroOf(type),
-          range);
+  auto store = [&](uint64_t n, Value v) {
+    Store(Element(object, Number(n), range), v.Valid() ? Convert(v, type) : ZeroOf(type), range);
   };
   store(0, value.real);
   store(1, value.imaginary);

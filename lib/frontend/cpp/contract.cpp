@@ -52,8 +52,7 @@ std::optional<Given> Contract::CallContract(const clang::CallExpr* call, const c
       if (object->kind == ObjectKind::Struct) {
         for (const ObjectPtr& member : PartsOf(*object, range)) stop(member);
       } else if (object->kind == ObjectKind::Array) {
-        for (uint64_t n = 0; n < object->count; ++n)
-          stop(Element(object, writer_.builder().I32(static_cast<int32_t>(n)), range));
+        for (uint64_t n = 0; n < object->count; ++n) stop(Element(object, Number(n), range));
       } else {
         Store(object, writer_.Make(Op::StopGradient, {Load(object, range)}), range);
       }
@@ -148,7 +147,7 @@ std::optional<Given> Contract::CallOperator(const clang::FunctionDecl* function,
       Value all;
       Type type = writer_.TypeOf(a);
       for (uint32_t n = 0; n < type.Components(); ++n) {
-        Value one = writer_.Make(Op::VecGet, {same, writer_.builder().I32(static_cast<int32_t>(n))});
+        Value one = PartOf(same, n);
         all = all.Valid() ? writer_.Make(Op::And, {all, one}) : one;
       }
       return Given{kind == clang::OO_EqualEqual ? all : writer_.Not(all), {}};
@@ -195,7 +194,7 @@ std::optional<Given> Contract::CallMember(const clang::CallExpr* call, const cla
     }
     if (llvm::isa<clang::CXXConversionDecl>(method)) return Given{{}, buffer};
     if (method->getIdentifier() != nullptr && method->getName() == "data" && buffer->count == 1)
-      return Given{{}, PointerTo(call->getType(), {buffer, writer_.builder().I32(0)}, range)};
+      return Given{{}, PointerTo(call->getType(), {buffer, Number(0)}, range)};
     if (method->getParent()->getNumBases() == 0)
       Refuse(call, "kernels do not know this member of adc::buffer", "use [i], (i, j) and extent(k)");
     return std::nullopt;
@@ -211,8 +210,7 @@ std::optional<Given> Contract::CallMember(const clang::CallExpr* call, const cla
     SetPlace(range);
     if (array->members.size() == 1 && array->members[0]->kind == ObjectKind::Array) {
       const ObjectPtr& elements = array->members[0];
-      return Given{
-          {}, Element(elements, writer_.builder().I32(static_cast<int32_t>(elements->count - 1)), range)};
+      return Given{{}, Element(elements, Number(elements->count - 1), range)};
     }
   }
   if (named_array && method->getName() == "fill") {
@@ -221,7 +219,7 @@ std::optional<Given> Contract::CallMember(const clang::CallExpr* call, const cla
     SetPlace(range);
     for (const ObjectPtr& elements : array->members) {
       if (elements != nullptr && elements->kind == ObjectKind::Array)
-        EachElement(elements, range, [&](const ObjectPtr& element) { Copy(element, value, range); });
+        EachIndex(*elements, range, [&](Value at) { Copy(Element(elements, at, range), value, range); });
     }
     return Given{};
   }
@@ -359,17 +357,12 @@ Given Contract::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
     }
     std::vector<Value> parts;
     Type type = cell->register_type;
-    auto number = [&](uint32_t n) { return writer_.builder().I32(static_cast<int32_t>(n)); };
     for (uint32_t n = 0; n < type.Components(); ++n) {
       ObjectPtr of = SpreadPart(*cell, n);
-      Value part = type.IsVec()
-                       ? writer_.Make(Op::VecGet, {v, number(n)})
-                       : writer_.Make(Op::MatGet, {v, number(n / type.columns), number(n % type.columns)});
+      Value part = PartOf(v, n);
       parts.push_back(writer_.builder().Access(op, of->base, of->indices, {&part, 1}));
     }
-    return {function_.Result(
-                writer_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1})),
-            {}};
+    return {Composed(type, parts), {}};
   }
   uint32_t component = ir::kNoAttr;
   if (cell->kind == ObjectKind::Component) {

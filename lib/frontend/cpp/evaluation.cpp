@@ -12,7 +12,7 @@ const clang::Expr* WrittenFor(const clang::Expr* e) {
 }
 
 Value Evaluation::Condition(const clang::Expr* expression) {
-  ir::Value v = ValueOf(expression);
+  Value v = ValueOf(expression);
   return writer_.TypeOf(v) == ir::kI1 ? v : Convert(v, ir::kI1);
 }
 

@@ -47,7 +47,7 @@ ObjectPtr Expressions::Place(const clang::Expr* e) {
       if (decay == nullptr || decay->getCastKind() != clang::CK_ArrayToPointerDecay)
         return At(AddressOfPlace(e), e->getSourceRange());
       ObjectPtr array = Place(decay->getSubExpr());
-      ir::Value index = ValueOf(subscript->getIdx());
+      Value index = ValueOf(subscript->getIdx());
       SetPlace(e->getSourceRange());
       if (array->kind != ObjectKind::Array) Refuse(e, "this is no array that a kernel knows");
       return Element(array, index, e->getSourceRange());
@@ -67,7 +67,7 @@ ObjectPtr Expressions::Place(const clang::Expr* e) {
       bool real = unary->getOpcode() == clang::UO_Real;
       if ((real || unary->getOpcode() == clang::UO_Imag) &&
           unary->getSubExpr()->getType()->isAnyComplexType())
-        return Element(Place(unary->getSubExpr()), writer_.builder().I32(real ? 0 : 1), e->getSourceRange());
+        return Element(Place(unary->getSubExpr()), Number(real ? 0 : 1), e->getSourceRange());
       break;
     }
     case Stmt::BinaryOperatorClass:
@@ -126,7 +126,7 @@ ObjectPtr Expressions::Place(const clang::Expr* e) {
     }
     case Stmt::ConditionalOperatorClass: {
       const auto* choice = llvm::cast<clang::ConditionalOperator>(e);
-      ir::Value condition = Condition(choice->getCond());
+      Value condition = Condition(choice->getCond());
       if (function_.IsConstant(condition))
         return Place(function_.ConstantOf(condition).bits != 0 ? choice->getTrueExpr()
                                                                : choice->getFalseExpr());
@@ -185,8 +185,7 @@ ObjectPtr Expressions::PlaceOfMember(const clang::MemberExpr* member) {
   if (std::optional<Type> type = RegisterType(context_.getRecordType(record))) {
     llvm::StringRef name = field->getName();
     if (type->IsVec() && name.size() == 1 && llvm::StringRef("xyzw").contains(name)) {
-      auto at = static_cast<int32_t>(llvm::StringRef("xyzw").find(name));
-      return ComponentOf(object, writer_.builder().I32(at), field->getType());
+      return ComponentOf(object, Number(llvm::StringRef("xyzw").find(name)), field->getType());
     }
     Refuse(range, "the inside of '" + record->getNameAsString() + "'", "use [k], or .x .y .z .w");
   }
@@ -209,12 +208,16 @@ ObjectPtr Expressions::PlaceOfStep(const clang::UnaryOperator* step) {
     StepPointer(place, step);
     return place;
   }
-  ir::Value before = Load(place, step->getSourceRange());
+  Step(place, Load(place, step->getSourceRange()), step);
+  return place;
+}
+
+/// `++v`, `v--`
+void Expressions::Step(const ObjectPtr& place, Value before, const clang::UnaryOperator* step) {
   Type type = writer_.TypeOf(before);
-  ir::Value one = type.IsFloat() ? writer_.builder().Float(type, 1) : writer_.builder().Int(type, 1);
+  Value one = type.IsFloat() ? writer_.builder().Float(type, 1) : writer_.builder().Int(type, 1);
   Store(place, writer_.Make(step->isIncrementOp() ? Op::Add : Op::Sub, {before, one}),
         step->getSourceRange());
-  return place;
 }
 
 ObjectPtr Expressions::PlaceOfAssignment(const clang::BinaryOperator* assignment) {
@@ -224,19 +227,19 @@ ObjectPtr Expressions::PlaceOfAssignment(const clang::BinaryOperator* assignment
     Refuse(range, "a kernel has no volatile variables");
   if (const auto* compound = llvm::dyn_cast<clang::CompoundAssignOperator>(assignment)) {
     if (compound->getLHS()->getType()->isAnyComplexType()) return AssignComplex(compound);
-    ir::Value right = ValueOf(assignment->getRHS());
+    Value right = ValueOf(assignment->getRHS());
     ObjectPtr place = Place(assignment->getLHS());
-    ir::Value left = Load(place, assignment->getLHS()->getSourceRange());
+    Value left = Load(place, assignment->getLHS()->getSourceRange());
     Type of = writer_.TypeOf(left);
     Type wide = NeedRegister(compound->getComputationLHSType(), range);
     SetPlace(range);
-    ir::Value result = Arithmetic(clang::BinaryOperator::getOpForCompoundAssignment(compound->getOpcode()),
-                                  Convert(left, wide), right, assignment);
+    Value result = Arithmetic(clang::BinaryOperator::getOpForCompoundAssignment(compound->getOpcode()),
+                              Convert(left, wide), right, assignment);
     Store(place, Convert(result, of), range);
     return place;
   }
   if (RegisterType(assignment->getLHS()->getType())) {
-    ir::Value right = ValueOf(assignment->getRHS());
+    Value right = ValueOf(assignment->getRHS());
     ObjectPtr place = Place(assignment->getLHS());
     Store(place, right, range);
     return place;
@@ -310,7 +313,7 @@ void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
       return MakeClosure(object, llvm::cast<clang::LambdaExpr>(e));
     case Stmt::ConditionalOperatorClass: {
       const auto* choice = llvm::cast<clang::ConditionalOperator>(e);
-      ir::Value condition = Condition(choice->getCond());
+      Value condition = Condition(choice->getCond());
       SetPlace(range);
       return writer_.If(
           condition, [&] { Initialise(object, choice->getTrueExpr()); },
@@ -350,7 +353,7 @@ void Expressions::InitialiseArray(const ObjectPtr& object, const clang::Expr* e)
   bool zeros = list->hasArrayFiller() && given < object->count;
   if (zeros && given == 0) return Zero(object, range);
   for (uint64_t n = 0; n < object->count; ++n) {
-    ObjectPtr element = Element(object, writer_.builder().I32(static_cast<int32_t>(n)), range);
+    ObjectPtr element = Element(object, Number(n), range);
     const clang::Expr* init = n < given ? list->getInit(static_cast<unsigned>(n)) : list->getArrayFiller();
     if (init == nullptr) {
       Zero(element, range);
@@ -388,8 +391,7 @@ void Expressions::Construct(const ObjectPtr& object, const clang::CXXConstructEx
   SourceRange range = construct->getSourceRange();
   if (object->kind == ObjectKind::Array) {
     if (construct->getNumArgs() == 0 && constructor->isTrivial()) return;
-    for (uint64_t n = 0; n < object->count; ++n)
-      Construct(Element(object, writer_.builder().I32(static_cast<int32_t>(n)), range), construct);
+    for (uint64_t n = 0; n < object->count; ++n) Construct(Element(object, Number(n), range), construct);
     return;
   }
   if (object->kind != ObjectKind::Struct) return Store(object, ValueOfConstruct(construct), range);
@@ -442,7 +444,7 @@ void Expressions::Effect(const clang::Expr* e) {
     return;
   }
   if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(e)) {
-    ir::Value condition = Condition(choice->getCond());
+    Value condition = Condition(choice->getCond());
     return writer_.If(
         condition, [&] { Effect(choice->getTrueExpr()); }, [&] { Effect(choice->getFalseExpr()); });
   }

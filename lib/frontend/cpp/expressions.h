@@ -23,6 +23,7 @@ class Expressions : protected Library {
   ObjectPtr PlaceOfVariable(const clang::DeclRefExpr* reference);
   ObjectPtr PlaceOfMember(const clang::MemberExpr* member);
   ObjectPtr PlaceOfStep(const clang::UnaryOperator* step);
+  void Step(const ObjectPtr& place, Value before, const clang::UnaryOperator* step);
   ObjectPtr PlaceOfAssignment(const clang::BinaryOperator* assignment);
   ObjectPtr OwnerOf(const clang::MemberExpr* member, const clang::FieldDecl* field);
   void InitialiseStruct(const ObjectPtr& object, const clang::InitListExpr* list);

@@ -42,7 +42,7 @@ void Functions::BindParameter(Frame& frame, const clang::ParmVarDecl* parameter,
     return;
   }
   if (std::optional<Type> leaf = RegisterType(type)) {
-    ir::Value value = ValueOf(argument);
+    Value value = ValueOf(argument);
     ObjectPtr slot = NewSlot(*leaf, type, name);
     Store(slot, value, range);
     frame.variables[parameter] = slot;
@@ -145,7 +145,7 @@ Given Functions::CallFunction(const clang::FunctionDecl* function,
   auto known = shared_.functions.find(function);
   if (known == shared_.functions.end())
     Refuse(call, "'" + function->getNameAsString() + "' could not be compiled");
-  std::vector<ir::Value> operands;
+  std::vector<Value> operands;
   for (const clang::Expr* argument : arguments) {
     if (BufferOf(argument->getType())) {
       operands.push_back(Place(argument)->base);

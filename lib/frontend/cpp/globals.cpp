@@ -96,10 +96,10 @@ ObjectPtr Globals::FromConstant(const clang::APValue& value, QualType type, Sour
       [&](const ObjectPtr& to, const clang::APValue& from, QualType of) {
         QualType element;
         uint64_t count = 0;
-        if (std::optional<ir::Value> number = ConstantValue(from, of)) return Store(to, *number, range);
+        if (std::optional<Value> number = ConstantValue(from, of)) return Store(to, *number, range);
         if (std::optional<Type> leaf = RegisterType(of)) {
           // adc::vec and adc::mat: fields, or an array of them.
-          std::vector<ir::Value> parts;
+          std::vector<Value> parts;
           std::function<void(const clang::APValue&)> collect = [&](const clang::APValue& part) {
             if (part.isStruct()) {
               for (unsigned n = 0; n < part.getStructNumFields(); ++n) collect(part.getStructField(n));
@@ -107,16 +107,13 @@ ObjectPtr Globals::FromConstant(const clang::APValue& value, QualType type, Sour
               for (unsigned n = 0; n < part.getArraySize(); ++n)
                 collect(n < part.getArrayInitializedElts() ? part.getArrayInitializedElt(n)
                                                            : part.getArrayFiller());
-            } else if (std::optional<ir::Value> one = ConstantValue(part, leaf->ScalarType())) {
+            } else if (std::optional<Value> one = ConstantValue(part, leaf->ScalarType())) {
               parts.push_back(*one);
             }
           };
           collect(from);
           if (parts.size() != leaf->Components()) Refuse(range, "a constant that cannot be evaluated");
-          return Store(to,
-                       function_.Result(writer_.builder().Create(leaf->IsVec() ? Op::VecMake : Op::MatMake,
-                                                                 parts, {&*leaf, 1})),
-                       range);
+          return Store(to, Composed(*leaf, parts), range);
         }
         if (from.isComplexFloat()) {
           auto part = [&](const llvm::APFloat& v) {
@@ -127,7 +124,7 @@ ObjectPtr Globals::FromConstant(const clang::APValue& value, QualType type, Sour
         }
         if (from.isArray() && ArrayOf(of, &element, &count)) {
           for (unsigned n = 0; n < from.getArraySize(); ++n)
-            fill(Element(to, writer_.builder().I32(static_cast<int32_t>(n)), range),
+            fill(Element(to, Number(n), range),
                  n < from.getArrayInitializedElts() ? from.getArrayInitializedElt(n) : from.getArrayFiller(),
                  element);
           return;
@@ -226,10 +223,9 @@ ObjectPtr Globals::PlaceOfGlobal(const clang::VarDecl* variable, SourceRange ran
     made.name = module_.Intern(text);
     made.type = Type::Array(*scalar, static_cast<uint32_t>(count));
     for (unsigned n = 0; n < count; ++n) {
-      ir::Value one =
-          *ConstantValue(n < elements->getArrayInitializedElts() ? elements->getArrayInitializedElt(n)
-                                                                 : elements->getArrayFiller(),
-                         *scalar);
+      Value one = *ConstantValue(n < elements->getArrayInitializedElts() ? elements->getArrayInitializedElt(n)
+                                                                         : elements->getArrayFiller(),
+                                 *scalar);
       made.elements.push_back(function_.ConstantOf(one).bits);
     }
     made.spellings.resize(made.elements.size());

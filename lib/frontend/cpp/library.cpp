@@ -26,16 +26,16 @@ ObjectPtr Library::ExtremeByReference(const clang::CallExpr* call) {
   ObjectPtr b = Place(call->getArg(1));
   if (clamp) {
     ObjectPtr c = Place(call->getArg(2));
-    ir::Value v = Load(a, call->getSourceRange()), low = Load(b, call->getSourceRange());
-    ir::Value high = Load(c, call->getSourceRange());
+    Value v = Load(a, call->getSourceRange()), low = Load(b, call->getSourceRange());
+    Value high = Load(c, call->getSourceRange());
     if (type->IsBool()) return nullptr;
     ObjectPtr above = ChoiceOf(writer_.Make(Op::Lt, {high, v}), c, a);
     return ChoiceOf(writer_.Make(Op::Lt, {v, low}), b, above);
   }
-  ir::Value first = Load(a, call->getSourceRange()), second = Load(b, call->getSourceRange());
+  Value first = Load(a, call->getSourceRange()), second = Load(b, call->getSourceRange());
   SetPlace(call->getSourceRange());
   if (type->IsBool()) first = writer_.Cast(first, ir::kI32), second = writer_.Cast(second, ir::kI32);
-  ir::Value other = least ? writer_.Make(Op::Lt, {second, first}) : writer_.Make(Op::Lt, {first, second});
+  Value other = least ? writer_.Make(Op::Lt, {second, first}) : writer_.Make(Op::Lt, {first, second});
   return ChoiceOf(other, b, a);
 }
 

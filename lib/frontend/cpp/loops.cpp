@@ -111,9 +111,7 @@ void Statements::RangeLoop(const clang::CXXForRangeStmt* loop) {
     Refuse(loop->getRangeInit(), "a loop over something that is no array",
            "loop over indices: for (int i = 0; i < n; ++i)");
   SetPlace(loop->getSourceRange());
-  Value index =
-      writer_.OpenFor(writer_.builder().I32(0), writer_.builder().I32(static_cast<int32_t>(range->count)),
-                      writer_.builder().I32(1), {});
+  Value index = OpenElements(*range);
   loops_.push_back({});
   const clang::VarDecl* variable = loop->getLoopVariable();
   ObjectPtr element = Element(range, index, loop->getRangeInit()->getSourceRange());

@@ -34,7 +34,7 @@ Given Lowering::Call(const clang::CallExpr* call) {
     if (std::optional<Given> given = CallLibrary(call, function, arguments)) return *given;
   }
   if (function->isConstexpr() && function->getNumParams() == 0 && object == nullptr) {
-    if (std::optional<ir::Value> constant = TryConstant(call)) return {*constant, {}};
+    if (std::optional<Value> constant = TryConstant(call)) return {*constant, {}};
   }
   const clang::FunctionDecl* canonical = function->getCanonicalDecl();
   if (shared_.derivatives.contains(canonical)) return CallFunction(canonical, arguments, range);
@@ -106,7 +106,7 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
     if (std::optional<Type> leaf = RegisterType(type)) {
       for (const ir::ParamWord& word : ir::kParamWords)
         if (word.flag != &ir::ParamInfo::diff) info.*word.flag = false;
-      ir::Value value = function_.AddParameter(*leaf, module_.Intern(name), info);
+      Value value = function_.AddParameter(*leaf, module_.Intern(name), info);
       ObjectPtr slot = NewSlot(*leaf, type, name);
       writer_.Set(slot->slot, value);
       return slot;
@@ -181,13 +181,13 @@ void Lowering::NamedFunction(const clang::FunctionDecl* declaration) {
     std::optional<Type> leaf = RegisterType(one->getType());
     if (!leaf || (one->getType()->isReferenceType() && !constant))
       Refuse(range, "a function with a derivative of its own takes numbers, vectors, matrices and buffers");
-    ir::Value value = function_.AddParameter(*leaf, module_.Intern(name), info);
+    Value value = function_.AddParameter(*leaf, module_.Intern(name), info);
     ObjectPtr slot = NewSlot(*leaf, one->getType(), name);
     writer_.Set(slot->slot, value);
     frame.variables[one] = slot;
   }
   Given given = RunBody(frame, declaration->getBody(), nullptr);
-  std::vector<ir::Value> results;
+  std::vector<Value> results;
   std::function<void(const ObjectPtr&)> collect = [&](const ObjectPtr& object) {
     if (object->kind == ObjectKind::Struct) {
       for (const ObjectPtr& member : PartsOf(*object, declaration->getSourceRange())) collect(member);
@@ -197,7 +197,7 @@ void Lowering::NamedFunction(const clang::FunctionDecl* declaration) {
   };
   if (given.value.Valid()) results.push_back(given.value);
   if (given.object != nullptr) collect(given.object);
-  for (ir::Value v : results) function_.result_types.push_back(writer_.TypeOf(v));
+  for (Value v : results) function_.result_types.push_back(writer_.TypeOf(v));
   writer_.builder().Terminate(ir::Op::Return, results);
 }
 

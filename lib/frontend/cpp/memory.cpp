@@ -34,8 +34,7 @@ Value Memory::Load(const ObjectPtr& object, SourceRange range) {
     case ObjectKind::Slot:
       return writer_.Get(object->slot);
     case ObjectKind::Cell: {
-      auto outside = array_outside_.find(object->base);
-      if (outside != array_outside_.end() && outside->second && !parallel_.empty())
+      if (IsOutside(object->base))
         Refuse(range, "an array that is declared outside of " + parallel_ + " is used inside of it",
                "declare it inside, make it constexpr, or pass a buffer");
       return writer_.builder().Load(object->base, object->indices);
@@ -45,8 +44,7 @@ Value Memory::Load(const ObjectPtr& object, SourceRange range) {
       if (type.IsScalar()) return LoadWords(*object, range);
       std::vector<Value> parts;
       for (uint32_t n = 0; n < type.Components(); ++n) parts.push_back(Load(SpreadPart(*object, n), range));
-      return function_.Result(
-          writer_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
+      return Composed(type, parts);
     }
     case ObjectKind::Bits: {
       Value bits = Load(object->of, range);
@@ -75,9 +73,8 @@ Value Memory::Load(const ObjectPtr& object, SourceRange range) {
       std::vector<Value> parts;
       Type type = object->register_type;
       for (uint32_t n = 0; n < type.rows; ++n)
-        parts.push_back(
-            writer_.Make(Op::MatGet, {matrix, object->at, writer_.builder().I32(static_cast<int32_t>(n))}));
-      return function_.Result(writer_.builder().Create(Op::VecMake, parts, {&type, 1}));
+        parts.push_back(writer_.Make(Op::MatGet, {matrix, object->at, Number(n)}));
+      return Composed(type, parts);
     }
     case ObjectKind::Struct:
     case ObjectKind::Array:
@@ -98,8 +95,7 @@ void Memory::Store(const ObjectPtr& object, Value value, SourceRange range) {
     case ObjectKind::Slot:
       return writer_.Set(object->slot, value);
     case ObjectKind::Cell: {
-      auto outside = array_outside_.find(object->base);
-      if (outside != array_outside_.end() && outside->second && !parallel_.empty())
+      if (IsOutside(object->base))
         Refuse(range, "an array that is declared outside of " + parallel_ + " is assigned inside of it",
                "declare it inside, or pass a buffer");
       if (function_[object->base].kind == ir::ValueKind::Global) Refuse(range, "a constant is assigned");
@@ -108,11 +104,7 @@ void Memory::Store(const ObjectPtr& object, Value value, SourceRange range) {
     case ObjectKind::Spread: {
       if (type.IsScalar()) return StoreWords(*object, value, range);
       for (uint32_t n = 0; n < type.Components(); ++n) {
-        auto component = [&](uint32_t k) { return writer_.builder().I32(static_cast<int32_t>(k)); };
-        Value part =
-            type.IsVec()
-                ? writer_.Make(Op::VecGet, {value, component(n)})
-                : writer_.Make(Op::MatGet, {value, component(n / type.columns), component(n % type.columns)});
+        Value part = PartOf(value, n);
         Store(SpreadPart(*object, n), part, range);
       }
       return;
@@ -145,23 +137,22 @@ void Memory::Store(const ObjectPtr& object, Value value, SourceRange range) {
   // A row of a matrix: the matrix with every component chosen.
   std::vector<Value> parts;
   std::optional<int64_t> row = function_.IntegerConstant(object->at);
-  auto number = [&](uint32_t n) { return writer_.builder().I32(static_cast<int32_t>(n)); };
   for (uint32_t r = 0; r < of.rows; ++r) {
     for (uint32_t c = 0; c < of.columns; ++c) {
       if (row && *row != static_cast<int64_t>(r)) {
-        parts.push_back(writer_.Make(Op::MatGet, {before, number(r), number(c)}));
+        parts.push_back(writer_.Make(Op::MatGet, {before, Number(r), Number(c)}));
         continue;
       }
-      Value part = writer_.Make(Op::VecGet, {value, number(c)});
+      Value part = writer_.Make(Op::VecGet, {value, Number(c)});
       if (!row) {
         Value here = writer_.builder().Int(writer_.TypeOf(object->at), r);
         part = writer_.Make(Op::Select, {writer_.Make(Op::Eq, {object->at, here}), part,
-                                         writer_.Make(Op::MatGet, {before, number(r), number(c)})});
+                                         writer_.Make(Op::MatGet, {before, Number(r), Number(c)})});
       }
       parts.push_back(part);
     }
   }
-  Store(object->of, function_.Result(writer_.builder().Create(Op::MatMake, parts, {&of, 1})), range);
+  Store(object->of, Composed(of, parts), range);
 }
 
 void Memory::Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange range) {
@@ -185,22 +176,10 @@ void Memory::Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange range)
     return;
   }
   if (to->kind == ObjectKind::Array && from->kind == ObjectKind::Array) {
-    if (to->count <= kCopiedElements) {
-      for (uint64_t n = 0; n < to->count; ++n) {
-        Value at = writer_.builder().I32(static_cast<int32_t>(n));
-        ObjectPtr target = Element(to, at, range);
-        Copy(target, Element(from, at, range), range);
-      }
-      return;
-    }
-    SetPlace(range);
-    Value index =
-        writer_.OpenFor(writer_.builder().I32(0), writer_.builder().I32(static_cast<int32_t>(to->count)),
-                        writer_.builder().I32(1), {});
-    ObjectPtr target = Element(to, index, range);
-    Copy(target, Element(from, index, range), range);
-    writer_.Close();
-    return;
+    return EachIndex(*to, range, [&](Value at) {
+      ObjectPtr target = Element(to, at, range);
+      Copy(target, Element(from, at, range), range);
+    });
   }
   Refuse(range, "a value of type '" + Spell(from->type) + "' cannot be copied");
 }
@@ -215,22 +194,24 @@ void Memory::Zero(const ObjectPtr& object, SourceRange range) {
     return;
   }
   if (object->kind != ObjectKind::Array) Refuse(range, "a buffer cannot be made in a kernel");
-  EachElement(object, range, [&](const ObjectPtr& element) { Zero(element, range); });
+  EachIndex(*object, range, [&](Value at) { Zero(Element(object, at, range), range); });
 }
 
-/// The elements of an array, in a loop where they are many.
-void Memory::EachElement(const ObjectPtr& array, SourceRange range,
-                         const std::function<void(const ObjectPtr&)>& visit) {
-  if (array->count <= kCopiedElements) {
-    for (uint64_t n = 0; n < array->count; ++n)
-      visit(Element(array, writer_.builder().I32(static_cast<int32_t>(n)), range));
+/// The indices of an array's elements, in a loop where they are many.
+void Memory::EachIndex(const Object& array, SourceRange range, const std::function<void(Value)>& visit) {
+  if (array.count <= kCopiedElements) {
+    for (uint64_t n = 0; n < array.count; ++n) visit(Number(n));
     return;
   }
-  Value index =
-      writer_.OpenFor(writer_.builder().I32(0), writer_.builder().I32(static_cast<int32_t>(array->count)),
-                      writer_.builder().I32(1), {});
-  visit(Element(array, index, range));
+  SetPlace(range);
+  visit(OpenElements(array));
   writer_.Close();
+}
+
+/// Opens a loop over the elements of an array; the index of one.
+Value Memory::OpenElements(const Object& array) {
+  Value first = Number(0), end = Number(array.count);
+  return writer_.OpenFor(first, end, Number(1), {});
 }
 
 }  // namespace adc::frontend

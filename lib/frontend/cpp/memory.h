@@ -13,8 +13,8 @@ class Memory : protected Addresses {
   void Store(const ObjectPtr& object, Value value, SourceRange range);
   void Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange range);
   void Zero(const ObjectPtr& object, SourceRange range);
-  void EachElement(const ObjectPtr& array, SourceRange range,
-                   const std::function<void(const ObjectPtr&)>& visit);
+  void EachIndex(const Object& array, SourceRange range, const std::function<void(Value)>& visit);
+  Value OpenElements(const Object& array);
 
  private:
   Value LoadWords(const Object& spread, SourceRange range);

@@ -8,7 +8,7 @@
 namespace adc::frontend {
 
 /// A conversion of numbers, with C++'s meaning where it has one.
-Value Numbers::Convert(ir::Value value, Type to) {
+Value Numbers::Convert(Value value, Type to) {
   Type from = writer_.TypeOf(value);
   if (from == to) return value;
   if (to.IsBool() && to.IsScalar()) return writer_.Make(Op::Ne, {value, writer_.builder().Zero(from)});
@@ -49,19 +49,30 @@ Value Numbers::Further(Value a, Value b, bool in_buffer) {
 Value Numbers::ZeroOf(Type type) {
   Value zero = writer_.builder().Zero(type.ScalarType());
   if (type.IsScalar()) return zero;
-  std::vector<Value> zeros(type.Components(), zero);
+  return Composed(type, std::vector<Value>(type.Components(), zero));
+}
+
+/// A vector or matrix, a matrix row by row.
+Value Numbers::Composed(Type type, std::span<const Value> parts) {
   return function_.Result(
-      writer_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1}));
+      writer_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
+}
+
+/// A number of a vector or matrix.
+Value Numbers::PartOf(Value whole, uint32_t n) {
+  Type type = writer_.TypeOf(whole);
+  if (type.IsVec()) return writer_.Make(Op::VecGet, {whole, Number(n)});
+  return writer_.Make(Op::MatGet, {whole, Number(n / type.columns), Number(n % type.columns)});
 }
 
 /// `(v + c) - c` of a large c rounds v to a whole number: its derivative is 0, where those of the sum and the
 /// difference would be 1.
-bool Numbers::Rounds(ir::Value sum, ir::Value less) const {
+bool Numbers::Rounds(Value sum, Value less) const {
   Type type = writer_.TypeOf(less);
   ir::Inst made = function_.DefiningInst(sum);
   if (!function_.IsConstant(less) || !made.Valid() || function_[made].op != Op::Add) return false;
-  std::span<const ir::Value> parts = function_.Operands(made);
-  auto same = [&](ir::Value v) {
+  std::span<const Value> parts = function_.Operands(made);
+  auto same = [&](Value v) {
     return function_.IsConstant(v) && function_.ConstantOf(v).bits == function_.ConstantOf(less).bits;
   };
   if (!same(parts[0]) && !same(parts[1])) return false;
@@ -91,7 +102,7 @@ std::optional<Op> OperationOf(clang::BinaryOperatorKind kind) {
 
 }  // namespace
 
-Value Numbers::Arithmetic(clang::BinaryOperatorKind kind, ir::Value a, ir::Value b, const clang::Expr* at) {
+Value Numbers::Arithmetic(clang::BinaryOperatorKind kind, Value a, Value b, const clang::Expr* at) {
   Type type = writer_.TypeOf(a);
   bool shift = kind == clang::BO_Shl || kind == clang::BO_Shr;
   if (shift) b = Convert(b, type);
@@ -106,7 +117,7 @@ Value Numbers::Arithmetic(clang::BinaryOperatorKind kind, ir::Value a, ir::Value
     b = writer_.Cast(b, ir::kI32);
   }
   bool rounds = op == Op::Sub && Rounds(a, b);
-  ir::Value result = writer_.Make(op, {a, b});
+  Value result = writer_.Make(op, {a, b});
   return rounds ? writer_.Make(Op::StopGradient, {result}) : result;
 }
 

@@ -14,7 +14,10 @@ class Numbers : protected Context {
   Value Index(Value value);
   Value Narrow(Value index);
   Value Further(Value a, Value b, bool in_buffer);
+  Value Number(uint64_t n) { return writer_.builder().I32(static_cast<int32_t>(n)); }
   Value ZeroOf(Type type);
+  Value Composed(Type type, std::span<const Value> parts);
+  Value PartOf(Value whole, uint32_t n);
   Value Arithmetic(clang::BinaryOperatorKind kind, Value a, Value b, const clang::Expr* at);
   std::optional<Value> ConstantValue(const clang::APValue& value, QualType type);
   std::optional<Value> ConstantValue(const clang::APValue& value, Type type);

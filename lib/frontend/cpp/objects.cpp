@@ -49,7 +49,7 @@ ObjectPtr Objects::NewObject(QualType type, std::string_view name, SourceRange r
         Refuse(range, "an array of " + std::to_string(length) + " elements in a kernel", "use a buffer");
       Value base = writer_.builder().Alloca(Type::Array(leaf, static_cast<uint32_t>(length)));
       if (!name.empty()) writer_.Name(base, name);
-      array_outside_[base] = parallel_.empty();
+      if (parallel_.empty()) outside_.insert(base);
       object->storage.bases.push_back(base);
     }
     return object;
@@ -118,7 +118,7 @@ ObjectPtr Objects::View(QualType type, Storage storage, SourceRange range) {
     object->byte = storage.byte;
     object->alone = storage.alone;
     object->indices = storage.indices;
-    object->indices.push_back(storage.flat.Valid() ? storage.flat : writer_.builder().I32(0));
+    object->indices.push_back(storage.flat.Valid() ? storage.flat : Number(0));
     return object;
   }
   object->kind = ObjectKind::Struct;
@@ -334,7 +334,7 @@ Storage Objects::Shifted(Storage storage, uint64_t bytes) {
   bytes += storage.byte;
   storage.byte = static_cast<uint32_t>(bytes % word);
   if (bytes < word) return storage;
-  Value more = writer_.builder().I32(static_cast<int32_t>(bytes / word));
+  Value more = Number(bytes / word);
   storage.flat = storage.flat.Valid()
                      ? writer_.Make(Op::Add, {storage.flat, Convert(more, writer_.TypeOf(storage.flat))})
                      : more;
@@ -408,7 +408,7 @@ ObjectPtr Objects::FlatElement(const ObjectPtr& array, Value index, SourceRange 
   const ObjectPtr& of = array->of;
   if (HaveSameBits(of->element, array->element)) return BitsOf(Element(of, index, range), array->element);
   uint64_t each = *CountOf(of->element, array->element);
-  Value at = writer_.builder().I32(0), rest = Narrow(index);
+  Value at = Number(0), rest = Narrow(index);
   if (of->kind != ObjectKind::Array || of->count != 1) {
     Value number = writer_.builder().Int(writer_.TypeOf(rest), static_cast<int64_t>(each));
     at = writer_.Make(Op::Div, {rest, number});
@@ -440,20 +440,25 @@ void Objects::LeavesOf(const ObjectPtr& object, QualType leaf, SourceRange range
     for (const ObjectPtr& member : PartsOf(*object, range)) LeavesOf(member, leaf, range, leaves);
   } else if (object->kind == ObjectKind::Array) {
     for (uint64_t n = 0; n < object->count; ++n)
-      LeavesOf(Element(object, writer_.builder().I32(static_cast<int32_t>(n)), range), leaf, range, leaves);
+      LeavesOf(Element(object, Number(n), range), leaf, range, leaves);
   } else if (object->register_type.IsScalar()) {
     leaves->push_back(object);
   } else {
     for (uint32_t n = 0; n < object->register_type.Components(); ++n) {
-      Value at = writer_.builder().I32(static_cast<int32_t>(n));
-      auto whole = std::make_shared<Object>();
-      whole->kind = ObjectKind::Array;
-      whole->element = object->type;
-      whole->count = 1;
-      whole->members = {object};
-      leaves->push_back(Element(FlatArray(whole, leaf), at, range));
+      Value at = Number(n);
+      leaves->push_back(Element(FlatArray(Alone(object), leaf), at, range));
     }
   }
+}
+
+/// An array whose only element is the object.
+ObjectPtr Objects::Alone(const ObjectPtr& object) {
+  auto array = std::make_shared<Object>();
+  array->kind = ObjectKind::Array;
+  array->element = object->type;
+  array->count = 1;
+  array->members = {object};
+  return array;
 }
 
 /// The numbers that the elements of an array consist of.

@@ -38,8 +38,11 @@ class Objects : protected Numbers {
                  std::map<uint64_t, ObjectPtr>* numbers);
   std::vector<ObjectPtr> PartsOf(const Object& object, SourceRange range);
 
-  std::map<Value, bool> array_outside_;  ///< local arrays made outside of a parallel
-  std::string parallel_;                 ///< the word for the parallel that is open
+  /// Whether the base of a local array was made outside of the parallel that is open.
+  bool IsOutside(Value base) const { return !parallel_.empty() && outside_.contains(base); }
+  ObjectPtr Alone(const ObjectPtr& object);
+
+  std::string parallel_;  ///< the word for the parallel that is open
 
  private:
   ObjectPtr ElementOfStorage(const ObjectPtr& array, Value index, SourceRange range);
@@ -54,6 +57,7 @@ class Objects : protected Numbers {
   ObjectPtr UnionIn(const Storage& storage, QualType type, SourceRange range);
 
   std::vector<ObjectPtr> parts_;  ///< objects that know what they are part of, and pointers
+  std::set<Value> outside_;       ///< bases of local arrays made outside of a parallel
 };
 
 }  // namespace adc::frontend

@@ -87,7 +87,7 @@ Address Pointers::AddressOfCast(const clang::CastExpr* cast) {
         Refuse(from, "a kernel has no text", "adc::print and assert take it as their argument");
       ObjectPtr array = Place(from);
       if (array->kind != ObjectKind::Array) Refuse(range, "this is no array that a kernel knows");
-      return Whole({array, writer_.builder().I32(0)});
+      return Whole({array, Number(0)});
     }
     case clang::CK_NullToPointer:
       return NullAddress();

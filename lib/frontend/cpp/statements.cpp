@@ -40,14 +40,14 @@ void Statements::ReturnReference(const clang::ReturnStmt* statement) {
   ObjectPtr place = Place(statement->getRetValue());
   std::vector<ObjectPtr>& places = frame_->places;
   auto known = std::find(places.begin(), places.end(), place);
-  auto number = static_cast<int32_t>(known - places.begin());
+  auto number = static_cast<uint64_t>(known - places.begin());
   if (known == places.end()) places.push_back(place);
   bool old = std::all_of(places.begin(), places.end(),
                          [&](const ObjectPtr& one) { return Outlives(*one, frame_->born); });
   if (places.size() > 1 && !old)
     Refuse(statement, "a reference to one of several objects that is chosen at run time",
            "give a value, or choose outside of the function");
-  writer_.Set(frame_->chosen, writer_.builder().I32(number));
+  writer_.Set(frame_->chosen, Number(number));
 }
 
 ObjectPtr Statements::ChosenPlace(const Frame& frame, SourceRange range) {
@@ -55,7 +55,7 @@ ObjectPtr Statements::ChosenPlace(const Frame& frame, SourceRange range) {
   ObjectPtr chosen = frame.places[0];
   Value which = writer_.Get(frame.chosen);
   for (size_t n = 1; chosen != nullptr && n < frame.places.size(); ++n) {
-    Value here = writer_.Make(Op::Eq, {which, writer_.builder().I32(static_cast<int32_t>(n))});
+    Value here = writer_.Make(Op::Eq, {which, Number(n)});
     chosen = ChoiceOf(here, frame.places[n], chosen);
   }
   if (chosen == nullptr)
@@ -68,9 +68,9 @@ void Statements::RunIf(const clang::IfStmt* branch) {
   if (branch->isConsteval()) Refuse(branch, "'if consteval' in a kernel");
   if (branch->getInit() != nullptr) Statement(branch->getInit());
   if (branch->getConditionVariable() != nullptr) DeclareVariable(branch->getConditionVariable());
-  ir::Value condition;
+  Value condition;
   if (branch->isConstexpr()) {
-    std::optional<ir::Value> known = TryConstant(branch->getCond());
+    std::optional<Value> known = TryConstant(branch->getCond());
     condition = known ? Convert(*known, ir::kI1) : Condition(branch->getCond());
   } else {
     condition = Condition(branch->getCond());
@@ -90,7 +90,7 @@ void Statements::RunSwitch(const clang::SwitchStmt* choice) {
   };
   if (choice->getInit() != nullptr) Statement(choice->getInit());
   if (choice->getConditionVariable() != nullptr) DeclareVariable(choice->getConditionVariable());
-  ir::Value value = ValueOf(choice->getCond());
+  Value value = ValueOf(choice->getCond());
   const auto* body = llvm::dyn_cast<clang::CompoundStmt>(choice->getBody());
   if (body == nullptr) Refuse(choice, "a switch has its cases in braces");
   std::vector<const clang::Stmt*> statements;
@@ -145,12 +145,12 @@ void Statements::RunSwitch(const clang::SwitchStmt* choice) {
       return;
     }
     if (arms[n].is_default) return chain(n + 1);  // its labels are among what is left
-    ir::Value met;
+    Value met;
     for (const clang::CaseStmt* label : arms[n].labels) {
-      std::optional<ir::Value> number = TryConstant(label->getLHS());
+      std::optional<Value> number = TryConstant(label->getLHS());
       if (!number) Refuse(label, "a case that cannot be evaluated");
       SetPlace(label->getLHS()->getSourceRange());
-      ir::Value same = writer_.Make(Op::Eq, {value, Convert(*number, writer_.TypeOf(value))});
+      Value same = writer_.Make(Op::Eq, {value, Convert(*number, writer_.TypeOf(value))});
       met = met.Valid() ? writer_.Make(Op::Or, {met, same}) : same;
     }
     writer_.If(met, [&] { run_arm(arms[n]); }, [&] { chain(n + 1); });
@@ -241,7 +241,7 @@ void Statements::DeclareVariable(const clang::VarDecl* variable) {
     return;
   }
   if (std::optional<Type> leaf = RegisterType(type)) {
-    std::optional<ir::Value> value;
+    std::optional<Value> value;
     if (init != nullptr) value = ValueOf(init);
     SetPlace(range);
     ObjectPtr slot = NewSlot(*leaf, type, name);

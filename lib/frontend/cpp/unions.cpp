@@ -36,8 +36,7 @@ void Objects::NumbersIn(const ObjectPtr& object, uint64_t offset, SourceRange ra
                         std::map<uint64_t, ObjectPtr>* numbers) {
   if (object->kind == ObjectKind::Array) {
     for (uint64_t n = 0; n < object->count; ++n)
-      NumbersIn(Element(object, writer_.builder().I32(static_cast<int32_t>(n)), range),
-                offset + n * BytesOf(object->element), range, numbers);
+      NumbersIn(Element(object, Number(n), range), offset + n * BytesOf(object->element), range, numbers);
   } else if (object->kind == ObjectKind::Struct) {
     std::vector<uint64_t> offsets = OffsetsOf(RecordOf(object->type));
     for (size_t n = 0; n < offsets.size(); ++n)
@@ -55,7 +54,7 @@ ObjectPtr Objects::GroupedElement(const ObjectPtr& array, Value index, SourceRan
   Value first = Further(array->at, writer_.Make(Op::Mul, {index, each}), wide);
   std::map<uint64_t, ObjectPtr> numbers;
   for (auto [offset, number] : types) {
-    Value at = writer_.builder().I32(static_cast<int32_t>(numbers.size()));
+    Value at = Number(numbers.size());
     numbers[offset] = Element(array->of, Further(first, at, wide), range);
   }
   return Overlay(array->element, 0, numbers);

@@ -15,7 +15,7 @@ Value Expressions::ValueOf(const clang::Expr* expression) {
     if (cast != nullptr && cast->getCastKind() == clang::CK_NoOp) return ValueOf(cast->getSubExpr());
     if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(expression)) {
       Type type = NeedRegister(choice->getType(), choice->getSourceRange());
-      ir::Value condition = Condition(choice->getCond());
+      Value condition = Condition(choice->getCond());
       SetPlace(choice->getSourceRange());
       return writer_.Choose(
           condition, type, [&] { return ValueOf(choice->getTrueExpr()); },
@@ -37,7 +37,7 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
   using clang::Stmt;
   const auto* evaluated = llvm::dyn_cast<clang::ConstantExpr>(e);
   if (evaluated != nullptr && evaluated->hasAPValueResult()) {
-    if (std::optional<ir::Value> known = ConstantValue(evaluated->getAPValueResult(), e->getType()))
+    if (std::optional<Value> known = ConstantValue(evaluated->getAPValueResult(), e->getType()))
       return *known;
   }
   if (const clang::Expr* written = WrittenFor(e)) return ValueOf(written);
@@ -55,7 +55,7 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
     case Stmt::OffsetOfExprClass:
     case Stmt::ArrayTypeTraitExprClass: {
       NeedRegister(e->getType(), e->getSourceRange());
-      if (std::optional<ir::Value> constant = TryConstant(e)) return *constant;
+      if (std::optional<Value> constant = TryConstant(e)) return *constant;
       Refuse(e, "a constant that cannot be evaluated");
     }
     case Stmt::CXXScalarValueInitExprClass:
@@ -74,7 +74,7 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
       if (const auto* constant = llvm::dyn_cast<clang::EnumConstantDecl>(declaration))
         return writer_.builder().Int(NeedRegister(e->getType(), e->getSourceRange()),
                                      constant->getInitVal().getExtValue());
-      if (std::optional<ir::Value> constant = TryConstant(e)) return *constant;
+      if (std::optional<Value> constant = TryConstant(e)) return *constant;
       break;
     }
     case Stmt::UnaryOperatorClass:
@@ -84,7 +84,7 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
     case Stmt::ConditionalOperatorClass: {
       const auto* choice = llvm::cast<clang::ConditionalOperator>(e);
       Type type = NeedRegister(e->getType(), e->getSourceRange());
-      ir::Value condition = Condition(choice->getCond());
+      Value condition = Condition(choice->getCond());
       SetPlace(e->getSourceRange());
       return writer_.Choose(
           condition, type, [&] { return ValueOf(choice->getTrueExpr()); },
@@ -144,7 +144,7 @@ Value Expressions::ValueOfCast(const clang::CastExpr* cast) {
         // A constant of the file, or of a class.
         const auto* variable = llvm::dyn_cast<clang::VarDecl>(reference->getDecl());
         if (variable != nullptr && variable->hasGlobalStorage()) {
-          if (std::optional<ir::Value> constant = TryConstant(cast)) return *constant;
+          if (std::optional<Value> constant = TryConstant(cast)) return *constant;
         }
       }
       return ValueOf(from);
@@ -160,13 +160,13 @@ Value Expressions::ValueOfCast(const clang::CastExpr* cast) {
     case clang::CK_FloatingToBoolean:
     case clang::CK_BooleanToSignedIntegral: {
       Type to = NeedRegister(cast->getType(), cast->getSourceRange());
-      ir::Value v = ValueOf(from);
+      Value v = ValueOf(from);
       SetPlace(cast->getSourceRange());
       return Convert(v, to);
     }
     case clang::CK_LValueToRValueBitCast: {
       Type to = NeedRegister(cast->getType(), cast->getSourceRange());
-      ir::Value v = ValueOf(from);
+      Value v = ValueOf(from);
       Type of = writer_.TypeOf(v);
       if (of == to) return v;
       if (!of.IsScalar() || !to.IsScalar() || of.IsBool() || to.IsBool())
@@ -197,12 +197,12 @@ Value Expressions::ValueOfUnary(const clang::UnaryOperator* unary) {
     case clang::UO_Extension:
       return ValueOf(of);
     case clang::UO_Minus: {
-      ir::Value v = ValueOf(of);
+      Value v = ValueOf(of);
       SetPlace(unary->getSourceRange());
       return writer_.Make(Op::Neg, {v});
     }
     case clang::UO_Not: {
-      ir::Value v = ValueOf(of);
+      Value v = ValueOf(of);
       SetPlace(unary->getSourceRange());
       return writer_.Make(Op::Not, {v});
     }
@@ -211,19 +211,17 @@ Value Expressions::ValueOfUnary(const clang::UnaryOperator* unary) {
       if (!of->getType()->isAnyComplexType()) break;
       return Load(Place(unary), unary->getSourceRange());
     case clang::UO_LNot: {
-      ir::Value v = Condition(of);
+      Value v = Condition(of);
       SetPlace(unary->getSourceRange());
       return writer_.Not(v);
     }
     case clang::UO_PostInc:
     case clang::UO_PostDec: {
       ObjectPtr place = Place(of);
-      ir::Value before = Load(place, unary->getSourceRange());
+      Value before = Load(place, unary->getSourceRange());
       Type type = writer_.TypeOf(before);
       if (!type.IsScalar() || type.IsBool()) break;
-      ir::Value one = type.IsFloat() ? writer_.builder().Float(type, 1) : writer_.builder().Int(type, 1);
-      Op op = unary->getOpcode() == clang::UO_PostInc ? Op::Add : Op::Sub;
-      Store(place, writer_.Make(op, {before, one}), unary->getSourceRange());
+      Step(place, before, unary);
       return before;
     }
     default:
@@ -239,7 +237,7 @@ Value Expressions::ValueOfBinary(const clang::BinaryOperator* binary) {
     return ValueOf(binary->getRHS());
   }
   if (kind == clang::BO_LAnd || kind == clang::BO_LOr) {
-    ir::Value a = Condition(binary->getLHS());
+    Value a = Condition(binary->getLHS());
     SetPlace(binary->getSourceRange());
     bool conjunction = kind == clang::BO_LAnd;
     auto second = [&] { return Condition(binary->getRHS()); };
@@ -250,8 +248,8 @@ Value Expressions::ValueOfBinary(const clang::BinaryOperator* binary) {
   if (binary->isPtrMemOp()) Refuse(binary, "kernels do not have this operator");
   if (binary->getLHS()->getType()->isAnyPointerType() || binary->getRHS()->getType()->isAnyPointerType())
     return ComparePointers(binary);
-  ir::Value a = ValueOf(binary->getLHS());
-  ir::Value b = ValueOf(binary->getRHS());
+  Value a = ValueOf(binary->getLHS());
+  Value b = ValueOf(binary->getRHS());
   NeedRegister(binary->getType(), binary->getSourceRange());
   return Arithmetic(kind, a, b, binary);
 }
@@ -259,7 +257,7 @@ Value Expressions::ValueOfBinary(const clang::BinaryOperator* binary) {
 /// A vector, a matrix, or a number behind adc::diff, from its constructor's arguments.
 Value Expressions::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
   Type type = NeedRegister(construct->getType(), construct->getSourceRange());
-  std::vector<ir::Value> parts;
+  std::vector<Value> parts;
   for (const clang::Expr* argument : construct->arguments()) {
     if (llvm::isa<clang::CXXDefaultArgExpr>(argument)) continue;
     parts.push_back(ValueOf(argument));
@@ -269,29 +267,26 @@ Value Expressions::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
   if (parts.size() == 1 && writer_.TypeOf(parts[0]) == type) return parts[0];
   if (parts.size() == 1 && !writer_.TypeOf(parts[0]).IsScalar()) {
     // From a vector or a matrix of another type or size: what fits, converted.
-    ir::Value from = parts[0];
+    Value from = parts[0];
     Type of = writer_.TypeOf(from);
-    auto number = [&](uint32_t n) { return writer_.builder().I32(static_cast<int32_t>(n)); };
     bool fits = type.IsVec() == of.IsVec() && of.rows >= type.rows && of.columns >= type.columns;
     if (!fits)
       Refuse(construct, "kernels do not know this constructor of '" + Spell(construct->getType()) + "'");
     parts.clear();
     for (uint32_t r = 0; r < type.rows; ++r) {
       for (uint32_t c = 0; c < (type.IsVec() ? 1 : type.columns); ++c)
-        parts.push_back(type.IsVec() ? writer_.Make(Op::VecGet, {from, number(r)})
-                                     : writer_.Make(Op::MatGet, {from, number(r), number(c)}));
+        parts.push_back(PartOf(from, type.IsVec() ? r : r * of.columns + c));
     }
   }
   if (parts.size() == 1 && writer_.TypeOf(parts[0]).IsScalar() && type.IsVec())
     parts.assign(type.Components(), parts[0]);
-  for (ir::Value& part : parts) {
+  for (Value& part : parts) {
     if (writer_.TypeOf(part).IsScalar()) part = Convert(part, type.ScalarType());
   }
   bool by_rows = type.IsMat() && parts.size() == type.rows && writer_.TypeOf(parts[0]).IsVec();
   if (parts.size() != type.Components() && !by_rows)
     Refuse(construct, "kernels do not know this constructor of '" + Spell(construct->getType()) + "'");
-  return function_.Result(
-      writer_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
+  return Composed(type, parts);
 }
 
 }  // namespace adc::frontend
