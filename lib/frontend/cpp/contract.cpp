@@ -47,18 +47,7 @@ std::optional<Given> Contract::CallContract(const clang::CallExpr* call, const c
       SetPlace(range);
       return Given{writer_.Make(Op::StopGradient, {v}), {}};
     }
-    ObjectPtr copy = Temporary(arguments[0]);
-    std::function<void(const ObjectPtr&)> stop = [&](const ObjectPtr& object) {
-      if (object->kind == ObjectKind::Struct) {
-        for (const ObjectPtr& member : PartsOf(*object, range)) stop(member);
-      } else if (object->kind == ObjectKind::Array) {
-        for (uint64_t n = 0; n < object->count; ++n) stop(Element(object, Number(n), range));
-      } else {
-        Store(object, writer_.Make(Op::StopGradient, {Load(object, range)}), range);
-      }
-    };
-    stop(copy);
-    return Given{{}, copy};
+    return Given{{}, WithoutGradient(arguments[0], range)};
   }
   static const std::map<llvm::StringRef, Op> kVector = {{"dot", Op::Dot},
                                                         {"cross", Op::Cross},
@@ -88,6 +77,22 @@ std::optional<Given> Contract::CallContract(const clang::CallExpr* call, const c
   return Given{writer_.Make(vector->second, {a, b}), {}};
 }
 
+/// A copy of an object, through which no derivative passes.
+ObjectPtr Contract::WithoutGradient(const clang::Expr* expression, SourceRange range) {
+  ObjectPtr copy = Temporary(expression);
+  std::function<void(const ObjectPtr&)> stop = [&](const ObjectPtr& object) {
+    if (object->kind == ObjectKind::Struct) {
+      for (const ObjectPtr& member : PartsOf(*object, range)) stop(member);
+    } else if (object->kind == ObjectKind::Array) {
+      for (uint64_t n = 0; n < object->count; ++n) stop(Element(object, Number(n), range));
+    } else {
+      Store(object, writer_.Make(Op::StopGradient, {Load(object, range)}), range);
+    }
+  };
+  stop(copy);
+  return copy;
+}
+
 /// Operators of vec and mat.
 std::optional<Given> Contract::CallOperator(const clang::FunctionDecl* function,
                                             llvm::ArrayRef<const clang::Expr*> arguments,
@@ -105,65 +110,41 @@ std::optional<Given> Contract::CallOperator(const clang::FunctionDecl* function,
     }
     return writer_.Make(op, {a, b});
   };
-  std::optional<Op> op;
-  bool assigns = false;
-  switch (kind) {
-    case clang::OO_PlusEqual:
-      assigns = true;
-      [[fallthrough]];
-    case clang::OO_Plus:
-      op = Op::Add;
-      break;
-    case clang::OO_MinusEqual:
-      assigns = true;
-      op = Op::Sub;
-      break;
-    case clang::OO_Minus:
-      if (arguments.size() == 1) {
-        Value a = ValueOf(arguments[0]);
-        SetPlace(range);
-        return Given{writer_.Make(Op::Neg, {a}), {}};
-      }
-      op = Op::Sub;
-      break;
-    case clang::OO_StarEqual:
-      assigns = true;
-      [[fallthrough]];
-    case clang::OO_Star:
-      op = Op::Mul;
-      break;
-    case clang::OO_SlashEqual:
-      assigns = true;
-      [[fallthrough]];
-    case clang::OO_Slash:
-      op = Op::Div;
-      break;
-    case clang::OO_EqualEqual:
-    case clang::OO_ExclaimEqual: {
-      Value a = ValueOf(arguments[0]);
-      Value b = ValueOf(arguments[1]);
-      SetPlace(range);
-      Value same = writer_.Make(Op::Eq, {a, b});
-      Value all;
-      Type type = writer_.TypeOf(a);
-      for (uint32_t n = 0; n < type.Components(); ++n) {
-        Value one = PartOf(same, n);
-        all = all.Valid() ? writer_.Make(Op::And, {all, one}) : one;
-      }
-      return Given{kind == clang::OO_EqualEqual ? all : writer_.Not(all), {}};
+  if (kind == clang::OO_EqualEqual || kind == clang::OO_ExclaimEqual) {
+    Value a = ValueOf(arguments[0]);
+    Value b = ValueOf(arguments[1]);
+    SetPlace(range);
+    Value same = writer_.Make(Op::Eq, {a, b});
+    Value all;
+    Type type = writer_.TypeOf(a);
+    for (uint32_t n = 0; n < type.Components(); ++n) {
+      Value one = PartOf(same, n);
+      all = all.Valid() ? writer_.Make(Op::And, {all, one}) : one;
     }
-    default:
-      return std::nullopt;
+    return Given{kind == clang::OO_EqualEqual ? all : writer_.Not(all), {}};
   }
+  if (kind == clang::OO_Minus && arguments.size() == 1) {
+    Value a = ValueOf(arguments[0]);
+    SetPlace(range);
+    return Given{writer_.Make(Op::Neg, {a}), {}};
+  }
+  static const std::map<clang::OverloadedOperatorKind, std::pair<Op, bool>> kOperators = {
+      {clang::OO_Plus, {Op::Add, false}},  {clang::OO_PlusEqual, {Op::Add, true}},
+      {clang::OO_Minus, {Op::Sub, false}}, {clang::OO_MinusEqual, {Op::Sub, true}},
+      {clang::OO_Star, {Op::Mul, false}},  {clang::OO_StarEqual, {Op::Mul, true}},
+      {clang::OO_Slash, {Op::Div, false}}, {clang::OO_SlashEqual, {Op::Div, true}}};
+  auto known = kOperators.find(kind);
+  if (known == kOperators.end()) return std::nullopt;
+  auto [op, assigns] = known->second;
   if (!assigns) {
     Value a = ValueOf(arguments[0]);
     Value b = ValueOf(arguments[1]);
-    return Given{combine(*op, a, b), {}};
+    return Given{combine(op, a, b), {}};
   }
   Value b = ValueOf(arguments[1]);
   ObjectPtr place = Place(arguments[0]);
   Value a = Load(place, range);
-  Store(place, combine(*op, a, b), range);
+  Store(place, combine(op, a, b), range);
   return Given{{}, place};
 }
 

@@ -26,6 +26,7 @@ class Contract : protected Functions {
 
   std::optional<Given> CallOperator(const clang::FunctionDecl* function,
                                     llvm::ArrayRef<const clang::Expr*> arguments, const clang::Expr* at);
+  ObjectPtr WithoutGradient(const clang::Expr* expression, SourceRange range);
   void Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
   void CheckOutside(const clang::CallExpr* call, const char* word);
   std::vector<Value> BoundsOf(llvm::ArrayRef<const clang::Expr*> extents);

@@ -8,6 +8,7 @@ const clang::Expr* WrittenFor(const clang::Expr* e) {
     return argument->getReplacement();
   if (const auto* argument = llvm::dyn_cast<clang::CXXDefaultArgExpr>(e)) return argument->getExpr();
   if (const auto* initial = llvm::dyn_cast<clang::CXXDefaultInitExpr>(e)) return initial->getExpr();
+  if (const auto* opaque = llvm::dyn_cast<clang::OpaqueValueExpr>(e)) return opaque->getSourceExpr();
   return nullptr;
 }
 

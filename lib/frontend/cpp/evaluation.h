@@ -25,7 +25,8 @@ struct Frame : Running {
 };
 
 /// What `e` stands for where Clang's tree holds it in place of what was written: a constant or a whole
-/// expression with its temporaries, an argument of a template, a default. Null: `e` itself was written.
+/// expression with its temporaries, an argument of a template, a default, a value of another expression.
+/// Null: `e` itself was written.
 const clang::Expr* WrittenFor(const clang::Expr* e);
 
 class Evaluation : protected Memory {

@@ -52,10 +52,6 @@ ObjectPtr Expressions::Place(const clang::Expr* e) {
       if (array->kind != ObjectKind::Array) Refuse(e, "this is no array that a kernel knows");
       return Element(array, index, e->getSourceRange());
     }
-    case Stmt::OpaqueValueExprClass:
-      if (const clang::Expr* source = llvm::cast<clang::OpaqueValueExpr>(e)->getSourceExpr())
-        return Place(source);
-      break;
     case Stmt::MaterializeTemporaryExprClass: {
       const clang::Expr* of = llvm::cast<clang::MaterializeTemporaryExpr>(e)->getSubExpr();
       return Temporary(of);
@@ -333,10 +329,6 @@ void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
       if (given.object == nullptr) Refuse(e, "this call gives no object");
       return Copy(object, given.object, range);
     }
-    case Stmt::OpaqueValueExprClass:
-      if (const clang::Expr* source = llvm::cast<clang::OpaqueValueExpr>(e)->getSourceExpr())
-        return Initialise(object, source);
-      break;
     case Stmt::CXXThrowExprClass:
       Refuse(e, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
     default:

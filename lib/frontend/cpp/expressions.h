@@ -16,6 +16,7 @@ class Expressions : protected Library {
 
  private:
   Value ComputedValue(const clang::Expr* expression);
+  Value ValueOfChoice(const clang::ConditionalOperator* choice);
   Value ValueOfCast(const clang::CastExpr* cast);
   Value ValueOfUnary(const clang::UnaryOperator* unary);
   Value ValueOfBinary(const clang::BinaryOperator* binary);

@@ -66,79 +66,81 @@ Given Lowering::Call(const clang::CallExpr* call) {
 
 // ---- Kernels and functions
 
-namespace {
-
-std::string_view Text(llvm::StringRef text) {
-  return {text.data(), text.size()};
+/// A parameter of the IR that is a number, vector or matrix, as a variable.
+ObjectPtr Lowering::NumberParameter(Type type, QualType cpp, const std::string& name,
+                                    const ir::ParamInfo& info) {
+  Value value = function_.AddParameter(type, module_.Intern(name), info);
+  ObjectPtr slot = NewSlot(type, cpp, name);
+  writer_.Set(slot->slot, value);
+  return slot;
 }
 
-}  // namespace
+/// A parameter of the IR that is a buffer; one of structs has an axis more than in C++.
+ObjectPtr Lowering::BufferParameter(QualType type, Type element, uint32_t rank, const std::string& name,
+                                    const ir::ParamInfo& info) {
+  BufferType buffer = *BufferOf(type);
+  auto object = std::make_shared<Object>();
+  object->kind = ObjectKind::Buffer;
+  object->type = type;
+  object->element = buffer.element;
+  object->count = buffer.rank;
+  object->by_words = rank != buffer.rank;
+  object->base = function_.AddParameter(Type::Buffer(element, rank), module_.Intern(name), info);
+  return object;
+}
+
+/// A parameter of a kernel.
+ObjectPtr Lowering::Parameter(QualType type, const std::string& name, const ir::ParamInfo& marks,
+                              SourceRange range) {
+  ir::ParamInfo info = marks;
+  info.span = shared_.places.Of(range);
+  if (std::optional<BufferType> buffer = BufferOf(type)) {
+    info.readonly = info.readonly || buffer->element.isConstQualified();
+    if (buffer->rank > ir::kMaxRank) Refuse(range, "a buffer has at most 8 axes");
+    if (std::optional<Type> leaf = RegisterType(buffer->element))
+      return BufferParameter(type, *leaf, buffer->rank, name, info);
+    if (RecordOf(buffer->element) == nullptr) NeedRegister(buffer->element, range);
+    Type word = Type::Of(WordOf(buffer->element, info.diff, range));
+    if (buffer->rank + 1 > ir::kMaxRank) Refuse(range, "a buffer of structs has at most 7 axes");
+    return BufferParameter(type, word, buffer->rank + 1, name, info);
+  }
+  if (std::optional<Type> leaf = RegisterType(type)) {
+    for (const ir::ParamWord& word : ir::kParamWords)
+      if (word.flag != &ir::ParamInfo::diff) info.*word.flag = false;
+    return NumberParameter(*leaf, type, name, info);
+  }
+  const clang::CXXRecordDecl* record = RecordOf(type);
+  if (record == nullptr || record->isInStdNamespace() || IsBlock(type)) {
+    std::string help = type->isAnyPointerType() ? "use adc::buffer" : "";
+    Refuse(range, "a kernel has no parameters of type '" + Spell(type) + "'", help);
+  }
+  if (record->isUnion()) {
+    // Its numbers once, under their names in one of its members.
+    auto field = std::next(record->field_begin(), static_cast<ptrdiff_t>(WholeField(record, range)));
+    std::string own = name + (field->getName().empty() ? "" : "." + field->getNameAsString());
+    std::map<uint64_t, ObjectPtr> numbers;
+    NumbersIn(Parameter(field->getType(), own, marks, field->getSourceRange()), 0, range, &numbers);
+    return Overlay(type, 0, numbers);
+  }
+  // A struct by value: a parameter for each of its members.
+  auto object = std::make_shared<Object>();
+  object->kind = ObjectKind::Struct;
+  object->type = type.getNonReferenceType();
+  std::vector<QualType> members = MembersOf(record, range);
+  size_t bases = record->getNumBases(), n = 0;
+  for (; n < bases; ++n) object->members.push_back(Parameter(members[n], name, marks, range));
+  for (const clang::FieldDecl* field : record->fields()) {
+    ir::ParamInfo own = marks;
+    QualType unmarked = Unmarked(field->getType(), &own);
+    std::string member = name + (field->getName().empty() ? "" : "." + field->getNameAsString());
+    object->members.push_back(Parameter(unmarked, member, own, field->getSourceRange()));
+  }
+  return object;
+}
 
 void Lowering::Kernel(const clang::FunctionDecl* declaration) {
   Frame frame;
   frame.function = declaration;
-  std::function<ObjectPtr(QualType, const std::string&, const ir::ParamInfo&, SourceRange)> parameter =
-      [&](QualType type, const std::string& name, const ir::ParamInfo& marks,
-          SourceRange range) -> ObjectPtr {
-    ir::ParamInfo info = marks;
-    info.span = shared_.places.Of(range);
-    if (std::optional<BufferType> buffer = BufferOf(type)) {
-      auto object = std::make_shared<Object>();
-      object->kind = ObjectKind::Buffer;
-      object->type = type;
-      object->element = buffer->element;
-      object->count = buffer->rank;
-      info.readonly = info.readonly || buffer->element.isConstQualified();
-      if (buffer->rank > ir::kMaxRank) Refuse(range, "a buffer has at most 8 axes");
-      Type element = ir::kF32;
-      uint32_t rank = buffer->rank;
-      if (std::optional<Type> leaf = RegisterType(buffer->element)) {
-        element = *leaf;
-      } else {
-        if (RecordOf(buffer->element) == nullptr) NeedRegister(buffer->element, range);
-        element = Type::Of(WordOf(buffer->element, info.diff, range));
-        object->by_words = true;
-        if (++rank > ir::kMaxRank) Refuse(range, "a buffer of structs has at most 7 axes");
-      }
-      object->base = function_.AddParameter(Type::Buffer(element, rank), module_.Intern(name), info);
-      return object;
-    }
-    if (std::optional<Type> leaf = RegisterType(type)) {
-      for (const ir::ParamWord& word : ir::kParamWords)
-        if (word.flag != &ir::ParamInfo::diff) info.*word.flag = false;
-      Value value = function_.AddParameter(*leaf, module_.Intern(name), info);
-      ObjectPtr slot = NewSlot(*leaf, type, name);
-      writer_.Set(slot->slot, value);
-      return slot;
-    }
-    const clang::CXXRecordDecl* record = RecordOf(type);
-    if (record == nullptr || record->isInStdNamespace() || IsBlock(type)) {
-      std::string help = type->isAnyPointerType() ? "use adc::buffer" : "";
-      Refuse(range, "a kernel has no parameters of type '" + Spell(type) + "'", help);
-    }
-    if (record->isUnion()) {
-      // Its numbers once, under their names in one of its members.
-      auto field = std::next(record->field_begin(), static_cast<ptrdiff_t>(WholeField(record, range)));
-      std::string own = name + (field->getName().empty() ? "" : "." + field->getNameAsString());
-      std::map<uint64_t, ObjectPtr> numbers;
-      NumbersIn(parameter(field->getType(), own, marks, field->getSourceRange()), 0, range, &numbers);
-      return Overlay(type, 0, numbers);
-    }
-    // A struct by value: a parameter for each of its members.
-    auto object = std::make_shared<Object>();
-    object->kind = ObjectKind::Struct;
-    object->type = type.getNonReferenceType();
-    std::vector<QualType> members = MembersOf(record, range);
-    size_t bases = record->getNumBases(), n = 0;
-    for (; n < bases; ++n) object->members.push_back(parameter(members[n], name, marks, range));
-    for (const clang::FieldDecl* field : record->fields()) {
-      ir::ParamInfo own = marks;
-      QualType unmarked = Unmarked(field->getType(), &own);
-      std::string member = name + (field->getName().empty() ? "" : "." + field->getNameAsString());
-      object->members.push_back(parameter(unmarked, member, own, field->getSourceRange()));
-    }
-    return object;
-  };
   if (!declaration->getReturnType()->isVoidType())
     Refuse(declaration->getReturnTypeSourceRange(), "a kernel gives no value",
            "write 'void', and store into a buffer");
@@ -151,7 +153,7 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
       Refuse(range, "a kernel gives nothing back through a reference", "use adc::buffer<T, 0>");
     ir::ParamInfo marks;
     QualType type = Unmarked(one->getType(), &marks);
-    frame.variables[one] = parameter(type, name, marks, range);
+    frame.variables[one] = Parameter(type, name, marks, range);
   }
   RunBody(frame, declaration->getBody(), nullptr);
   writer_.builder().Terminate(ir::Op::Return, {});
@@ -162,29 +164,20 @@ void Lowering::NamedFunction(const clang::FunctionDecl* declaration) {
   frame.function = declaration;
   for (const clang::ParmVarDecl* one : declaration->parameters()) {
     SourceRange range = one->getSourceRange();
-    std::string_view name = Text(one->getName());
+    std::string name = one->getNameAsString();
     ir::ParamInfo info;
     info.span = shared_.places.Of(range);
     bool constant = one->getType().getNonReferenceType().isConstQualified();
     if (std::optional<BufferType> buffer = BufferOf(one->getType())) {
       std::optional<Type> element = RegisterType(buffer->element);
       if (!element) Refuse(range, "a function with a derivative of its own takes buffers of numbers");
-      auto object = std::make_shared<Object>();
-      object->kind = ObjectKind::Buffer;
-      object->type = one->getType();
-      object->element = buffer->element;
-      object->count = buffer->rank;
-      object->base = function_.AddParameter(Type::Buffer(*element, buffer->rank), module_.Intern(name), info);
-      frame.variables[one] = object;
+      frame.variables[one] = BufferParameter(one->getType(), *element, buffer->rank, name, info);
       continue;
     }
     std::optional<Type> leaf = RegisterType(one->getType());
     if (!leaf || (one->getType()->isReferenceType() && !constant))
       Refuse(range, "a function with a derivative of its own takes numbers, vectors, matrices and buffers");
-    Value value = function_.AddParameter(*leaf, module_.Intern(name), info);
-    ObjectPtr slot = NewSlot(*leaf, one->getType(), name);
-    writer_.Set(slot->slot, value);
-    frame.variables[one] = slot;
+    frame.variables[one] = NumberParameter(*leaf, one->getType(), name, info);
   }
   Given given = RunBody(frame, declaration->getBody(), nullptr);
   std::vector<Value> results;

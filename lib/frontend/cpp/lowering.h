@@ -24,6 +24,10 @@ class Lowering final : protected Contract {
   void NamedFunction(const clang::FunctionDecl* declaration);
 
  private:
+  ObjectPtr Parameter(QualType type, const std::string& name, const ir::ParamInfo& marks, SourceRange range);
+  ObjectPtr NumberParameter(Type type, QualType cpp, const std::string& name, const ir::ParamInfo& info);
+  ObjectPtr BufferParameter(QualType type, Type element, uint32_t rank, const std::string& name,
+                            const ir::ParamInfo& info);
   Given Call(const clang::CallExpr* call) override;
 };
 

@@ -126,16 +126,7 @@ ObjectPtr Objects::View(QualType type, Storage storage, SourceRange range) {
   const clang::CXXRecordDecl* record = RecordOf(type);
   if (record->isUnion() && !storage.in_buffer) return UnionIn(storage, type, range);
   std::vector<QualType> members = MembersOf(record, range);
-  std::vector<uint64_t> offsets;
-  if (storage.in_buffer) {
-    const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
-    for (const clang::CXXBaseSpecifier& base : record->bases())
-      offsets.push_back(
-          static_cast<uint64_t>(layout.getBaseClassOffset(RecordOf(base.getType())).getQuantity()));
-    while (offsets.size() < members.size())
-      offsets.push_back(layout.getFieldOffset(static_cast<unsigned>(offsets.size() - record->getNumBases())) /
-                        8);
-  }
+  std::vector<uint64_t> offsets = OffsetsOf(record);
   for (size_t n = 0; n < members.size(); ++n) {
     Storage part = storage;
     if (storage.in_buffer) {

@@ -38,10 +38,6 @@ Address Pointers::AddressOf(const clang::Expr* e) {
   if (const clang::Expr* written = WrittenFor(e)) return AddressOf(written);
   Address null = NullAddress();
   switch (e->getStmtClass()) {
-    case Stmt::OpaqueValueExprClass:
-      if (const clang::Expr* source = llvm::cast<clang::OpaqueValueExpr>(e)->getSourceExpr())
-        return AddressOf(source);
-      break;
     case Stmt::CXXThisExprClass:
       return AddressOfObject(Pointee(e), range);
     case Stmt::CXXNewExprClass:

@@ -13,14 +13,8 @@ Value Expressions::ValueOf(const clang::Expr* expression) {
   if (expression->isGLValue()) {
     const auto* cast = llvm::dyn_cast<clang::ImplicitCastExpr>(expression);
     if (cast != nullptr && cast->getCastKind() == clang::CK_NoOp) return ValueOf(cast->getSubExpr());
-    if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(expression)) {
-      Type type = NeedRegister(choice->getType(), choice->getSourceRange());
-      Value condition = Condition(choice->getCond());
-      SetPlace(choice->getSourceRange());
-      return writer_.Choose(
-          condition, type, [&] { return ValueOf(choice->getTrueExpr()); },
-          [&] { return ValueOf(choice->getFalseExpr()); });
-    }
+    if (const auto* choice = llvm::dyn_cast<clang::ConditionalOperator>(expression))
+      return ValueOfChoice(choice);
     if (const auto* call = llvm::dyn_cast<clang::CallExpr>(expression)) {
       SetPlace(expression->getSourceRange());
       Given given = Call(call);
@@ -31,6 +25,15 @@ Value Expressions::ValueOf(const clang::Expr* expression) {
   }
   SetPlace(expression->getSourceRange());
   return ComputedValue(expression);
+}
+
+Value Expressions::ValueOfChoice(const clang::ConditionalOperator* choice) {
+  Type type = NeedRegister(choice->getType(), choice->getSourceRange());
+  Value condition = Condition(choice->getCond());
+  SetPlace(choice->getSourceRange());
+  return writer_.Choose(
+      condition, type, [&] { return ValueOf(choice->getTrueExpr()); },
+      [&] { return ValueOf(choice->getFalseExpr()); });
 }
 
 Value Expressions::ComputedValue(const clang::Expr* e) {
@@ -81,15 +84,8 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
       return ValueOfUnary(llvm::cast<clang::UnaryOperator>(e));
     case Stmt::BinaryOperatorClass:
       return ValueOfBinary(llvm::cast<clang::BinaryOperator>(e));
-    case Stmt::ConditionalOperatorClass: {
-      const auto* choice = llvm::cast<clang::ConditionalOperator>(e);
-      Type type = NeedRegister(e->getType(), e->getSourceRange());
-      Value condition = Condition(choice->getCond());
-      SetPlace(e->getSourceRange());
-      return writer_.Choose(
-          condition, type, [&] { return ValueOf(choice->getTrueExpr()); },
-          [&] { return ValueOf(choice->getFalseExpr()); });
-    }
+    case Stmt::ConditionalOperatorClass:
+      return ValueOfChoice(llvm::cast<clang::ConditionalOperator>(e));
     case Stmt::ImplicitCastExprClass:
     case Stmt::CStyleCastExprClass:
     case Stmt::CXXStaticCastExprClass:
@@ -114,10 +110,6 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
       if (given.object != nullptr) return Load(given.object, e->getSourceRange());
       Refuse(e, "a call that gives no value is used as one");
     }
-    case Stmt::OpaqueValueExprClass:
-      if (const clang::Expr* source = llvm::cast<clang::OpaqueValueExpr>(e)->getSourceExpr())
-        return ValueOf(source);
-      break;
     case Stmt::CXXThrowExprClass:
       Refuse(e, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
     case Stmt::CXXDynamicCastExprClass:
