@@ -29,8 +29,8 @@ Address Addresses::AddressOfObject(const ObjectPtr& object, SourceRange range) {
       // An element of a matrix: its place in the whole.
       Address outer = AddressOfObject(of.of, range);
       Value row = Narrow(of.at);
-      Value columns = writer_.builder().Int(writer_.TypeOf(row), of.of->register_type.columns);
-      return InParts(outer, object->type, Further(writer_.Make(Op::Mul, {row, columns}), object->at, false));
+      Value columns = writer_.builder().Int(TypeOf(row), of.of->register_type.columns);
+      return InParts(outer, object->type, Further(Make(Op::Mul, {row, columns}), object->at, false));
     }
     return InParts(AddressOfObject(object->of, range), object->type, object->at);
   }
@@ -45,8 +45,8 @@ Address Addresses::InParts(const Address& outer, QualType number, Value part) {
   bool wide = InBuffer(*outer.array);
   Value at = Narrow(outer.index);
   if (wide && !function_.IsConstant(at)) at = writer_.Cast(at, ir::kI64);
-  Value number_of = writer_.builder().Int(writer_.TypeOf(at), static_cast<int64_t>(*each));
-  return {flat, Further(writer_.Make(Op::Mul, {at, number_of}), part, wide)};
+  Value number_of = writer_.builder().Int(TypeOf(at), static_cast<int64_t>(*each));
+  return {flat, Further(Make(Op::Mul, {at, number_of}), part, wide)};
 }
 
 /// A row of a local array, as a place in the whole of it.
@@ -57,8 +57,8 @@ Address Addresses::Whole(Address address) {
   whole->storage.flat = {};
   whole->within = whole->owner = nullptr;
   Value first = Narrow(row.storage.flat);
-  Value count = writer_.builder().Int(writer_.TypeOf(first), static_cast<int64_t>(row.count));
-  return {whole, Further(writer_.Make(Op::Mul, {first, count}), address.index, false)};
+  Value count = writer_.builder().Int(TypeOf(first), static_cast<int64_t>(row.count));
+  return {whole, Further(Make(Op::Mul, {first, count}), address.index, false)};
 }
 
 /// A member's address: in the numbers that its struct consists of, or among the members beside it that are of
@@ -193,7 +193,7 @@ void Addresses::Bind(const ObjectPtr& pointer, const Address& address, SourceRan
       Refuse(range, "a pointer is declared before what it points to, outside of this branch or loop",
              "declare it here");
   }
-  Type type = writer_.TypeOf(writer_.Get(pointer->slot));
+  Type type = TypeOf(writer_.Get(pointer->slot));
   bool long_one = address.array != nullptr && InBuffer(*address.array);
   if (long_one && type == ir::kI32) Refuse(range, kChosen, kChosenHelp);
   pointer->may_be_null = may_be_null || (pointer->may_be_null && (same || elsewhere));
@@ -219,8 +219,7 @@ Address Addresses::Certain(const Address& address, SourceRange range) {
 Value Addresses::IsNull(const Address& address) {
   if (address.array == nullptr || !address.may_be_null)
     return writer_.builder().Int(ir::kI1, address.array == nullptr);
-  return writer_.Make(Op::Eq,
-                      {address.index, writer_.builder().Int(writer_.TypeOf(address.index), kNullIndex)});
+  return Make(Op::Eq, {address.index, writer_.builder().Int(TypeOf(address.index), kNullIndex)});
 }
 
 // ---- Comparisons
@@ -262,7 +261,7 @@ bool Addresses::Apart(const Object& a, const Object& b) const {
   if (slots) return one->kind != other->kind || one->slot != other->slot;
   Value first = base(*one), second = base(*other);
   if (!first.Valid() || !second.Valid() || first == second) return false;
-  return !writer_.TypeOf(first).IsBuffer() || !writer_.TypeOf(second).IsBuffer();
+  return !TypeOf(first).IsBuffer() || !TypeOf(second).IsBuffer();
 }
 
 }  // namespace adc::frontend

@@ -77,16 +77,16 @@ Given Contract::CallBlock(const clang::CallExpr* call, llvm::StringRef name,
   SetPlace(range);
   if (name == "thread") return {ThreadAlong(axis), {}};
   if (name == "group") return {block_->groups[axis], {}};
-  Value first = writer_.Make(Op::Mul, {block_->groups[axis], Number(block_->sizes[axis])});
-  return {writer_.Make(Op::Add, {first, ThreadAlong(axis)}), {}};
+  Value first = Make(Op::Mul, {block_->groups[axis], Number(block_->sizes[axis])});
+  return {Make(Op::Add, {first, ThreadAlong(axis)}), {}};
 }
 
 /// The number of the invocation along an axis; the last one is the fastest.
 Value Contract::ThreadAlong(size_t axis) {
   int64_t faster = 1;
   for (size_t n = axis + 1; n < block_->sizes.size(); ++n) faster *= block_->sizes[n];
-  Value along = faster == 1 ? block_->thread : writer_.Make(Op::Div, {block_->thread, Number(faster)});
-  return axis == 0 ? along : writer_.Make(Op::Rem, {along, Number(block_->sizes[axis])});
+  Value along = faster == 1 ? block_->thread : Make(Op::Div, {block_->thread, Number(faster)});
+  return axis == 0 ? along : Make(Op::Rem, {along, Number(block_->sizes[axis])});
 }
 
 /// The array of an adc::shared.

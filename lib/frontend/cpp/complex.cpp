@@ -28,49 +28,42 @@ void ComplexNumbers::StoreComplex(const ObjectPtr& object, Complex value, Source
 /// A quotient, divided by the larger part of the denominator first, so that no square overflows. The result
 /// does not depend on that factor, and its derivative neither.
 Complex ComplexNumbers::Quotient(Complex a, Complex b) {
-  Type type = writer_.TypeOf(a.real);
-  Value scale =
-      writer_.Make(Op::Max, {writer_.Make(Op::Abs, {b.real}), writer_.Make(Op::Abs, {b.imaginary})});
-  scale = writer_.Make(Op::StopGradient, {scale});
-  Value c = writer_.Make(Op::Div, {b.real, scale}), d = writer_.Make(Op::Div, {b.imaginary, scale});
-  Value square = writer_.Make(
-      Op::Mul,
-      {writer_.Make(Op::Add, {writer_.Make(Op::Mul, {c, c}), writer_.Make(Op::Mul, {d, d})}), scale});
+  Type type = TypeOf(a.real);
+  Value scale = Make(Op::Max, {Make(Op::Abs, {b.real}), Make(Op::Abs, {b.imaginary})});
+  scale = Make(Op::StopGradient, {scale});
+  Value c = Make(Op::Div, {b.real, scale}), d = Make(Op::Div, {b.imaginary, scale});
+  Value square = Make(Op::Mul, {Make(Op::Add, {Make(Op::Mul, {c, c}), Make(Op::Mul, {d, d})}), scale});
   Value imaginary = a.imaginary.Valid() ? a.imaginary : ZeroOf(type);
-  Value x =
-      writer_.Make(Op::Add, {writer_.Make(Op::Mul, {a.real, c}), writer_.Make(Op::Mul, {imaginary, d})});
-  Value y =
-      writer_.Make(Op::Sub, {writer_.Make(Op::Mul, {imaginary, c}), writer_.Make(Op::Mul, {a.real, d})});
-  return {writer_.Make(Op::Div, {x, square}), writer_.Make(Op::Div, {y, square})};
+  Value x = Make(Op::Add, {Make(Op::Mul, {a.real, c}), Make(Op::Mul, {imaginary, d})});
+  Value y = Make(Op::Sub, {Make(Op::Mul, {imaginary, c}), Make(Op::Mul, {a.real, d})});
+  return {Make(Op::Div, {x, square}), Make(Op::Div, {y, square})};
 }
 
 Complex ComplexNumbers::ComplexArithmetic(clang::BinaryOperatorKind kind, Complex a, Complex b,
                                           const clang::Expr* at) {
   SetPlace(at->getSourceRange());
-  if (!(writer_.TypeOf(a.real) == writer_.TypeOf(b.real))) Refuse(at, "complex numbers of different types");
+  if (!(TypeOf(a.real) == TypeOf(b.real))) Refuse(at, "complex numbers of different types");
   bool both = a.imaginary.Valid() && b.imaginary.Valid();
   Value only = a.imaginary.Valid() ? a.imaginary : b.imaginary;
   switch (kind) {
     case clang::BO_Add:
-      return {writer_.Make(Op::Add, {a.real, b.real}),
-              both ? writer_.Make(Op::Add, {a.imaginary, b.imaginary}) : only};
+      return {Make(Op::Add, {a.real, b.real}), both ? Make(Op::Add, {a.imaginary, b.imaginary}) : only};
     case clang::BO_Sub:
-      if (!both && b.imaginary.Valid()) only = writer_.Make(Op::Neg, {only});
-      return {writer_.Make(Op::Sub, {a.real, b.real}),
-              both ? writer_.Make(Op::Sub, {a.imaginary, b.imaginary}) : only};
+      if (!both && b.imaginary.Valid()) only = Make(Op::Neg, {only});
+      return {Make(Op::Sub, {a.real, b.real}), both ? Make(Op::Sub, {a.imaginary, b.imaginary}) : only};
     case clang::BO_Mul: {
       if (!both) {
         Value factor = a.imaginary.Valid() ? b.real : a.real;
-        return {writer_.Make(Op::Mul, {a.real, b.real}), writer_.Make(Op::Mul, {only, factor})};
+        return {Make(Op::Mul, {a.real, b.real}), Make(Op::Mul, {only, factor})};
       }
-      Value real = writer_.Make(Op::Sub, {writer_.Make(Op::Mul, {a.real, b.real}),
-                                          writer_.Make(Op::Mul, {a.imaginary, b.imaginary})});
-      return {real, writer_.Make(Op::Add, {writer_.Make(Op::Mul, {a.real, b.imaginary}),
-                                           writer_.Make(Op::Mul, {a.imaginary, b.real})})};
+      Value real =
+          Make(Op::Sub, {Make(Op::Mul, {a.real, b.real}), Make(Op::Mul, {a.imaginary, b.imaginary})});
+      return {real,
+              Make(Op::Add, {Make(Op::Mul, {a.real, b.imaginary}), Make(Op::Mul, {a.imaginary, b.real})})};
     }
     case clang::BO_Div:
       if (b.imaginary.Valid()) return Quotient(a, b);
-      return {writer_.Make(Op::Div, {a.real, b.real}), writer_.Make(Op::Div, {a.imaginary, b.real})};
+      return {Make(Op::Div, {a.real, b.real}), Make(Op::Div, {a.imaginary, b.real})};
     default:
       Refuse(at, "kernels do not have this operator of complex numbers");
   }
@@ -97,8 +90,8 @@ bool ComplexNumbers::InitialiseComplex(const ObjectPtr& object, const clang::Exp
     bool minus = unary->getOpcode() == clang::UO_Minus, conjugate = unary->getOpcode() == clang::UO_Not;
     if (!minus && !conjugate && unary->getOpcode() != clang::UO_Plus) return false;
     Complex value = ComplexOf(unary->getSubExpr());
-    if (minus) value.real = writer_.Make(Op::Neg, {value.real});
-    if (minus || conjugate) value.imaginary = writer_.Make(Op::Neg, {value.imaginary});
+    if (minus) value.real = Make(Op::Neg, {value.real});
+    if (minus || conjugate) value.imaginary = Make(Op::Neg, {value.imaginary});
     StoreComplex(object, value, range);
     return true;
   }
@@ -121,27 +114,26 @@ ObjectPtr ComplexNumbers::AssignComplex(const clang::CompoundAssignOperator* ass
 
 /// The root whose real part is not negative.
 Complex ComplexNumbers::ComplexRoot(Complex z) {
-  Type type = writer_.TypeOf(z.real);
+  Type type = TypeOf(z.real);
   Value zero = ZeroOf(type), half = writer_.builder().Float(type, 0.5);
-  Value length = writer_.Make(
-      Op::Add, {writer_.Make(Op::Hypot, {z.real, z.imaginary}), writer_.Make(Op::Abs, {z.real})});
-  Value large = writer_.Make(Op::Sqrt, {writer_.Make(Op::Mul, {length, half})});
-  Value small = writer_.Make(Op::Div, {writer_.Make(Op::Mul, {z.imaginary, half}), large});
-  small = writer_.Make(Op::Select, {writer_.Make(Op::Eq, {large, zero}), z.imaginary, small});
-  Value right = writer_.Make(Op::Ge, {z.real, zero});
-  Value real = writer_.Make(Op::Select, {right, large, writer_.Make(Op::Abs, {small})});
-  return {real, writer_.Make(Op::Select, {right, small, writer_.Make(Op::Copysign, {large, z.imaginary})})};
+  Value length = Make(Op::Add, {Make(Op::Hypot, {z.real, z.imaginary}), Make(Op::Abs, {z.real})});
+  Value large = Make(Op::Sqrt, {Make(Op::Mul, {length, half})});
+  Value small = Make(Op::Div, {Make(Op::Mul, {z.imaginary, half}), large});
+  small = Make(Op::Select, {Make(Op::Eq, {large, zero}), z.imaginary, small});
+  Value right = Make(Op::Ge, {z.real, zero});
+  Value real = Make(Op::Select, {right, large, Make(Op::Abs, {small})});
+  return {real, Make(Op::Select, {right, small, Make(Op::Copysign, {large, z.imaginary})})};
 }
 
 Complex ComplexNumbers::ComplexExp(Complex z) {
-  Value e = writer_.Make(Op::Exp, {z.real});
-  Value real = writer_.Make(Op::Mul, {e, writer_.Make(Op::Cos, {z.imaginary})});
-  return {real, writer_.Make(Op::Mul, {e, writer_.Make(Op::Sin, {z.imaginary})})};
+  Value e = Make(Op::Exp, {z.real});
+  Value real = Make(Op::Mul, {e, Make(Op::Cos, {z.imaginary})});
+  return {real, Make(Op::Mul, {e, Make(Op::Sin, {z.imaginary})})};
 }
 
 Complex ComplexNumbers::ComplexLog(Complex z) {
-  Value real = writer_.Make(Op::Log, {writer_.Make(Op::Hypot, {z.real, z.imaginary})});
-  return {real, writer_.Make(Op::Atan2, {z.imaginary, z.real})};
+  Value real = Make(Op::Log, {Make(Op::Hypot, {z.real, z.imaginary})});
+  return {real, Make(Op::Atan2, {z.imaginary, z.real})};
 }
 
 /// The C library's functions of complex numbers, and the compiler's that makes one of two numbers.
@@ -160,9 +152,8 @@ std::optional<Given> ComplexNumbers::CallComplex(const clang::CallExpr* call, ll
   if (power) exponent = ComplexOf(call->getArg(1));
   SetPlace(range);
   if (number)
-    return Given{name == "cabs" ? writer_.Make(Op::Hypot, {z.real, z.imaginary})
-                                : writer_.Make(Op::Atan2, {z.imaginary, z.real}),
-                 {}};
+    return Given{
+        name == "cabs" ? Make(Op::Hypot, {z.real, z.imaginary}) : Make(Op::Atan2, {z.imaginary, z.real}), {}};
   Complex result = name == "cexp" ? ComplexExp(z) : name == "csqrt" ? ComplexRoot(z) : ComplexLog(z);
   if (power) result = ComplexExp(ComplexArithmetic(clang::BO_Mul, exponent, result, call));
   ObjectPtr object = NewObject(call->getType(), {}, range);

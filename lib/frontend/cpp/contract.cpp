@@ -45,7 +45,7 @@ std::optional<Given> Contract::CallContract(const clang::CallExpr* call, const c
     if (RegisterType(arguments[0]->getType())) {
       Value v = ValueOf(arguments[0]);
       SetPlace(range);
-      return Given{writer_.Make(Op::StopGradient, {v}), {}};
+      return Given{Make(Op::StopGradient, {v}), {}};
     }
     return Given{{}, WithoutGradient(arguments[0], range)};
   }
@@ -67,14 +67,14 @@ std::optional<Given> Contract::CallContract(const clang::CallExpr* call, const c
   if (arguments.size() == 1) {
     Value a = ValueOf(arguments[0]);
     SetPlace(range);
-    return Given{writer_.Make(vector->second, {a}), {}};
+    return Given{Make(vector->second, {a}), {}};
   }
   Value a = ValueOf(arguments[0]);
   Value b = ValueOf(arguments[1]);
   SetPlace(range);
   // The header gives the first operand on a tie, the IR the second.
   if (vector->second == Op::Min || vector->second == Op::Max) std::swap(a, b);
-  return Given{writer_.Make(vector->second, {a, b}), {}};
+  return Given{Make(vector->second, {a, b}), {}};
 }
 
 /// A copy of an object, through which no derivative passes.
@@ -86,7 +86,7 @@ ObjectPtr Contract::WithoutGradient(const clang::Expr* expression, SourceRange r
     } else if (object->kind == ObjectKind::Array) {
       for (uint64_t n = 0; n < object->count; ++n) stop(Element(object, Number(n), range));
     } else {
-      Store(object, writer_.Make(Op::StopGradient, {Load(object, range)}), range);
+      Store(object, Make(Op::StopGradient, {Load(object, range)}), range);
     }
   };
   stop(copy);
@@ -100,7 +100,7 @@ std::optional<Given> Contract::CallOperator(const clang::FunctionDecl* function,
   auto kind = function->getOverloadedOperator();
   SourceRange range = at->getSourceRange();
   auto combine = [&](Op op, Value a, Value b) -> Value {
-    Type left = writer_.TypeOf(a), right = writer_.TypeOf(b);
+    Type left = TypeOf(a), right = TypeOf(b);
     SetPlace(range);
     if (op == Op::Mul && (left.IsMat() || right.IsMat()) && !left.IsScalar() && !right.IsScalar())
       op = Op::MatMul;
@@ -108,25 +108,25 @@ std::optional<Given> Contract::CallOperator(const clang::FunctionDecl* function,
       if (left.IsScalar()) a = Convert(a, right.ScalarType());
       if (right.IsScalar()) b = Convert(b, left.ScalarType());
     }
-    return writer_.Make(op, {a, b});
+    return Make(op, {a, b});
   };
   if (kind == clang::OO_EqualEqual || kind == clang::OO_ExclaimEqual) {
     Value a = ValueOf(arguments[0]);
     Value b = ValueOf(arguments[1]);
     SetPlace(range);
-    Value same = writer_.Make(Op::Eq, {a, b});
+    Value same = Make(Op::Eq, {a, b});
     Value all;
-    Type type = writer_.TypeOf(a);
+    Type type = TypeOf(a);
     for (uint32_t n = 0; n < type.Components(); ++n) {
       Value one = PartOf(same, n);
-      all = all.Valid() ? writer_.Make(Op::And, {all, one}) : one;
+      all = all.Valid() ? Make(Op::And, {all, one}) : one;
     }
     return Given{kind == clang::OO_EqualEqual ? all : writer_.Not(all), {}};
   }
   if (kind == clang::OO_Minus && arguments.size() == 1) {
     Value a = ValueOf(arguments[0]);
     SetPlace(range);
-    return Given{writer_.Make(Op::Neg, {a}), {}};
+    return Given{Make(Op::Neg, {a}), {}};
   }
   static const std::map<clang::OverloadedOperatorKind, std::pair<Op, bool>> kOperators = {
       {clang::OO_Plus, {Op::Add, false}},  {clang::OO_PlusEqual, {Op::Add, true}},
@@ -237,7 +237,7 @@ std::vector<Value> Contract::BoundsOf(llvm::ArrayRef<const clang::Expr*> extents
   std::vector<Value> bounds;
   for (const clang::Expr* extent : extents) {
     Value hi = Index(ValueOf(extent));
-    bounds.push_back(writer_.builder().Zero(writer_.TypeOf(hi)));
+    bounds.push_back(writer_.builder().Zero(TypeOf(hi)));
     bounds.push_back(hi);
   }
   return bounds;
@@ -316,16 +316,15 @@ Given Contract::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
   SetPlace(range);
   const Object* whole = cell.get();
   while (whole->kind == ObjectKind::Component) whole = whole->of.get();
-  bool seen_by_others =
-      whole->base.Valid() && (writer_.TypeOf(whole->base).IsBuffer() || IsShared(whole->base));
+  bool seen_by_others = whole->base.Valid() && (TypeOf(whole->base).IsBuffer() || IsShared(whole->base));
   if (!seen_by_others || (whole->kind != ObjectKind::Cell && whole->kind != ObjectKind::Spread))
     Refuse(arguments[0], "an atomic works on an element of a buffer or of a shared array",
            "use an ordinary assignment for what a kernel declares");
   if (whole->kind == ObjectKind::Spread) {
-    if (whole->register_type.scalar != writer_.TypeOf(whole->base).scalar)
+    if (whole->register_type.scalar != TypeOf(whole->base).scalar)
       Refuse(arguments[0],
              "an atomic on '" + Spell(whole->type) + "' in a struct of a buffer whose word is '" +
-                 std::string(ir::Spelling(writer_.TypeOf(whole->base).scalar)) + "'",
+                 std::string(ir::Spelling(TypeOf(whole->base).scalar)) + "'",
              "give it a buffer of its own");
     if (cell->kind == ObjectKind::Component) {
       std::optional<int64_t> at = function_.IntegerConstant(cell->at);

@@ -14,7 +14,7 @@ const clang::Expr* WrittenFor(const clang::Expr* e) {
 
 Value Evaluation::Condition(const clang::Expr* expression) {
   Value v = ValueOf(expression);
-  return writer_.TypeOf(v) == ir::kI1 ? v : Convert(v, ir::kI1);
+  return TypeOf(v) == ir::kI1 ? v : Convert(v, ir::kI1);
 }
 
 /// What an expression gives as an object that lives as long as it is used.

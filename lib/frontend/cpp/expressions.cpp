@@ -28,6 +28,12 @@ bool IsChoice(const clang::Expr* e) {
   return llvm::isa<clang::ConditionalOperator>(e->IgnoreParenImpCasts());
 }
 
+/// Whether a cast leaves an object as it is.
+bool KeepsObject(clang::CastKind kind) {
+  return kind == clang::CK_NoOp || kind == clang::CK_ConstructorConversion ||
+         kind == clang::CK_UserDefinedConversion;
+}
+
 }  // namespace
 
 ObjectPtr Expressions::Place(const clang::Expr* e) {
@@ -52,10 +58,8 @@ ObjectPtr Expressions::Place(const clang::Expr* e) {
       if (array->kind != ObjectKind::Array) Refuse(e, "this is no array that a kernel knows");
       return Element(array, index, e->getSourceRange());
     }
-    case Stmt::MaterializeTemporaryExprClass: {
-      const clang::Expr* of = llvm::cast<clang::MaterializeTemporaryExpr>(e)->getSubExpr();
-      return Temporary(of);
-    }
+    case Stmt::MaterializeTemporaryExprClass:
+      return Temporary(llvm::cast<clang::MaterializeTemporaryExpr>(e)->getSubExpr());
     case Stmt::UnaryOperatorClass: {
       const auto* unary = llvm::cast<clang::UnaryOperator>(e);
       if (unary->getOpcode() == clang::UO_Deref) return Pointee(unary->getSubExpr());
@@ -81,34 +85,13 @@ ObjectPtr Expressions::Place(const clang::Expr* e) {
     case Stmt::CXXStaticCastExprClass:
     case Stmt::CXXFunctionalCastExprClass:
     case Stmt::CXXReinterpretCastExprClass:
-    case Stmt::CXXConstCastExprClass: {
-      const auto* cast = llvm::cast<clang::CastExpr>(e);
-      clang::CastKind kind = cast->getCastKind();
-      if (kind == clang::CK_LValueBitCast)
-        return At(SeenAs(AddressOfPlace(cast->getSubExpr()), cast->getType(), e->getSourceRange()),
-                  e->getSourceRange());
-      if (kind == clang::CK_BaseToDerived)
-        return DerivedOf(Place(cast->getSubExpr()), RecordOf(cast->getType()), e->getSourceRange());
-      if (kind == clang::CK_UncheckedDerivedToBase || kind == clang::CK_DerivedToBase)
-        return BaseOf(Place(cast->getSubExpr()), RecordOf(cast->getType()), e->getSourceRange());
-      if (e->isGLValue() ? kind == clang::CK_NoOp
-                         : kind == clang::CK_NoOp || kind == clang::CK_ConstructorConversion ||
-                               kind == clang::CK_UserDefinedConversion) {
-        if (BufferOf(e->getType()) || e->isGLValue()) return Place(cast->getSubExpr());
-      }
+    case Stmt::CXXConstCastExprClass:
+      if (ObjectPtr place = PlaceOfCast(llvm::cast<clang::CastExpr>(e))) return place;
       break;
-    }
     case Stmt::CallExprClass:
     case Stmt::CXXMemberCallExprClass:
-    case Stmt::CXXOperatorCallExprClass: {
-      if (ObjectPtr chosen = ExtremeByReference(llvm::cast<clang::CallExpr>(e))) return chosen;
-      Given given = Call(llvm::cast<clang::CallExpr>(e));
-      if (given.object != nullptr) return given.object;
-      if (!given.value.Valid()) Refuse(e, "a call that gives no value is used as one");
-      ObjectPtr slot = NewSlot(writer_.TypeOf(given.value), e->getType().getNonReferenceType(), {});
-      Store(slot, given.value, e->getSourceRange());
-      return slot;
-    }
+    case Stmt::CXXOperatorCallExprClass:
+      return PlaceOfCall(llvm::cast<clang::CallExpr>(e));
     case Stmt::CXXConstructExprClass:
     case Stmt::CXXTemporaryObjectExprClass: {
       // A buffer is passed on as it is, with other marks or with constant elements.
@@ -120,28 +103,52 @@ ObjectPtr Expressions::Place(const clang::Expr* e) {
       }
       break;
     }
-    case Stmt::ConditionalOperatorClass: {
-      const auto* choice = llvm::cast<clang::ConditionalOperator>(e);
-      Value condition = Condition(choice->getCond());
-      if (function_.IsConstant(condition))
-        return Place(function_.ConstantOf(condition).bits != 0 ? choice->getTrueExpr()
-                                                               : choice->getFalseExpr());
-      if (e->isGLValue() && IsPlain(choice->getTrueExpr(), context_) &&
-          IsPlain(choice->getFalseExpr(), context_)) {
-        ObjectPtr yes = Place(choice->getTrueExpr());
-        if (ObjectPtr chosen = ChoiceOf(condition, yes, Place(choice->getFalseExpr()))) return chosen;
-      }
-      if (e->isGLValue())
-        Refuse(e, "a reference to one of several objects that is chosen at run time",
-               "choose between the values, or use if and else");
+    case Stmt::ConditionalOperatorClass:
+      if (ObjectPtr place = PlaceOfChoice(llvm::cast<clang::ConditionalOperator>(e))) return place;
       break;
-    }
     default:
       break;
   }
   if (!e->isGLValue()) return Temporary(e);
   Refuse(e, "kernels do not have this kind of expression (" + std::string(e->getStmtClassName()) + ")",
          "docs/cpp.md says what a kernel may use");
+}
+
+/// Null: a cast that makes an object.
+ObjectPtr Expressions::PlaceOfCast(const clang::CastExpr* cast) {
+  const clang::Expr* from = cast->getSubExpr();
+  SourceRange range = cast->getSourceRange();
+  clang::CastKind kind = cast->getCastKind();
+  if (kind == clang::CK_LValueBitCast) return At(SeenAs(AddressOfPlace(from), cast->getType(), range), range);
+  if (kind == clang::CK_BaseToDerived) return DerivedOf(Place(from), RecordOf(cast->getType()), range);
+  if (kind == clang::CK_UncheckedDerivedToBase || kind == clang::CK_DerivedToBase)
+    return BaseOf(Place(from), RecordOf(cast->getType()), range);
+  bool same = cast->isGLValue() ? kind == clang::CK_NoOp : KeepsObject(kind) && BufferOf(cast->getType());
+  return same ? Place(from) : nullptr;
+}
+
+ObjectPtr Expressions::PlaceOfCall(const clang::CallExpr* call) {
+  if (ObjectPtr chosen = ExtremeByReference(call)) return chosen;
+  Given given = Call(call);
+  if (given.object != nullptr) return given.object;
+  if (!given.value.Valid()) Refuse(call, "a call that gives no value is used as one");
+  ObjectPtr slot = NewSlot(TypeOf(given.value), call->getType().getNonReferenceType(), {});
+  Store(slot, given.value, call->getSourceRange());
+  return slot;
+}
+
+/// Null: a choice between values.
+ObjectPtr Expressions::PlaceOfChoice(const clang::ConditionalOperator* choice) {
+  const clang::Expr *yes = choice->getTrueExpr(), *no = choice->getFalseExpr();
+  Value condition = Condition(choice->getCond());
+  if (function_.IsConstant(condition)) return Place(function_.ConstantOf(condition).bits != 0 ? yes : no);
+  if (!choice->isGLValue()) return nullptr;
+  if (IsPlain(yes, context_) && IsPlain(no, context_)) {
+    ObjectPtr place = Place(yes);
+    if (ObjectPtr chosen = ChoiceOf(condition, place, Place(no))) return chosen;
+  }
+  Refuse(choice, "a reference to one of several objects that is chosen at run time",
+         "choose between the values, or use if and else");
 }
 
 ObjectPtr Expressions::PlaceOfVariable(const clang::DeclRefExpr* reference) {
@@ -176,8 +183,8 @@ ObjectPtr Expressions::PlaceOfMember(const clang::MemberExpr* member) {
     return PlaceOfGlobal(variable, range);
   const auto* field = llvm::dyn_cast<clang::FieldDecl>(member->getMemberDecl());
   if (field == nullptr) Refuse(range, "kernels do not have this kind of member");
-  ObjectPtr object = OwnerOf(member, field);
   const auto* record = llvm::cast<clang::CXXRecordDecl>(field->getParent());
+  ObjectPtr object = OwnerOf(member->getBase(), member->isArrow(), record, range);
   if (std::optional<Type> type = RegisterType(context_.getRecordType(record))) {
     llvm::StringRef name = field->getName();
     if (type->IsVec() && name.size() == 1 && llvm::StringRef("xyzw").contains(name)) {
@@ -188,13 +195,17 @@ ObjectPtr Expressions::PlaceOfMember(const clang::MemberExpr* member) {
   return Member(object, field, range);
 }
 
-/// The object that has the member.
-ObjectPtr Expressions::OwnerOf(const clang::MemberExpr* member, const clang::FieldDecl* field) {
-  ObjectPtr object = member->isArrow() ? Pointee(member->getBase()) : Place(member->getBase());
-  const auto* record = llvm::cast<clang::CXXRecordDecl>(field->getParent());
-  if (object->kind == ObjectKind::Struct && RecordOf(object->type) != record->getDefinition())
-    return BaseOf(object, record, member->getSourceRange());
-  return object;
+/// The object, or its base, that has the members of a class.
+ObjectPtr Expressions::OwnerOf(const clang::Expr* e, bool pointer, const clang::CXXRecordDecl* record,
+                               SourceRange range) {
+  ObjectPtr object = pointer ? Pointee(e) : Place(e);
+  bool derived = object->kind == ObjectKind::Struct && RecordOf(object->type) != record->getDefinition();
+  return derived ? BaseOf(object, record, range) : object;
+}
+
+/// An object of which a copy is made.
+ObjectPtr Expressions::CopiedFrom(const clang::Expr* e) {
+  return IsChoice(e) ? Temporary(e) : Place(e);
 }
 
 ObjectPtr Expressions::PlaceOfStep(const clang::UnaryOperator* step) {
@@ -210,10 +221,9 @@ ObjectPtr Expressions::PlaceOfStep(const clang::UnaryOperator* step) {
 
 /// `++v`, `v--`
 void Expressions::Step(const ObjectPtr& place, Value before, const clang::UnaryOperator* step) {
-  Type type = writer_.TypeOf(before);
+  Type type = TypeOf(before);
   Value one = type.IsFloat() ? writer_.builder().Float(type, 1) : writer_.builder().Int(type, 1);
-  Store(place, writer_.Make(step->isIncrementOp() ? Op::Add : Op::Sub, {before, one}),
-        step->getSourceRange());
+  Store(place, Make(step->isIncrementOp() ? Op::Add : Op::Sub, {before, one}), step->getSourceRange());
 }
 
 ObjectPtr Expressions::PlaceOfAssignment(const clang::BinaryOperator* assignment) {
@@ -226,7 +236,7 @@ ObjectPtr Expressions::PlaceOfAssignment(const clang::BinaryOperator* assignment
     Value right = ValueOf(assignment->getRHS());
     ObjectPtr place = Place(assignment->getLHS());
     Value left = Load(place, assignment->getLHS()->getSourceRange());
-    Type of = writer_.TypeOf(left);
+    Type of = TypeOf(left);
     Type wide = NeedRegister(compound->getComputationLHSType(), range);
     SetPlace(range);
     Value result = Arithmetic(clang::BinaryOperator::getOpForCompoundAssignment(compound->getOpcode()),
@@ -240,8 +250,7 @@ ObjectPtr Expressions::PlaceOfAssignment(const clang::BinaryOperator* assignment
     Store(place, right, range);
     return place;
   }
-  ObjectPtr from =
-      IsChoice(assignment->getRHS()) ? Temporary(assignment->getRHS()) : Place(assignment->getRHS());
+  ObjectPtr from = CopiedFrom(assignment->getRHS());
   ObjectPtr place = Place(assignment->getLHS());
   Copy(place, from, range);
   return place;
@@ -271,9 +280,7 @@ void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
     case Stmt::CXXFunctionalCastExprClass: {
       const auto* cast = llvm::cast<clang::CastExpr>(e);
       clang::CastKind kind = cast->getCastKind();
-      if (kind == clang::CK_NoOp || kind == clang::CK_ConstructorConversion ||
-          kind == clang::CK_UserDefinedConversion)
-        return Initialise(object, cast->getSubExpr());
+      if (KeepsObject(kind)) return Initialise(object, cast->getSubExpr());
       if (kind == clang::CK_DerivedToBase || kind == clang::CK_UncheckedDerivedToBase)
         return Copy(object, BaseOf(Place(cast->getSubExpr()), RecordOf(cast->getType()), range), range);
       break;
@@ -281,13 +288,8 @@ void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
     case Stmt::ImplicitValueInitExprClass:
     case Stmt::CXXScalarValueInitExprClass:
       return Zero(object, range);
-    case Stmt::InitListExprClass: {
-      const auto* list = llvm::cast<clang::InitListExpr>(e);
-      if (const clang::InitListExpr* semantic = list->getSemanticForm()) list = semantic;
-      if (list->isTransparent()) return Initialise(object, list->getInit(0));
-      if (object->kind == ObjectKind::Array) return InitialiseArray(object, list);
-      return InitialiseStruct(object, list);
-    }
+    case Stmt::InitListExprClass:
+      return InitialiseByList(object, llvm::cast<clang::InitListExpr>(e));
     case Stmt::CXXParenListInitExprClass: {
       const auto* list = llvm::cast<clang::CXXParenListInitExpr>(e);
       if (object->kind != ObjectKind::Struct) break;
@@ -298,10 +300,9 @@ void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
       }
       return;
     }
-    case Stmt::ArrayInitLoopExprClass: {
-      const auto* loop = llvm::cast<clang::ArrayInitLoopExpr>(e);
-      return Copy(object, Place(loop->getCommonExpr()->getSourceExpr()), range);
-    }
+    case Stmt::ArrayInitLoopExprClass:
+      e = llvm::cast<clang::ArrayInitLoopExpr>(e)->getCommonExpr()->getSourceExpr();
+      return Copy(object, Place(e), range);
     case Stmt::CXXConstructExprClass:
     case Stmt::CXXTemporaryObjectExprClass:
       return Construct(object, llvm::cast<clang::CXXConstructExpr>(e));
@@ -338,9 +339,14 @@ void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
          "docs/cpp.md says what a kernel may use");
 }
 
-void Expressions::InitialiseArray(const ObjectPtr& object, const clang::Expr* e) {
-  const auto* list = llvm::cast<clang::InitListExpr>(e);
-  SourceRange range = e->getSourceRange();
+void Expressions::InitialiseByList(const ObjectPtr& object, const clang::InitListExpr* list) {
+  if (const clang::InitListExpr* semantic = list->getSemanticForm()) list = semantic;
+  if (list->isTransparent()) return Initialise(object, list->getInit(0));
+  return object->kind == ObjectKind::Array ? InitialiseArray(object, list) : InitialiseStruct(object, list);
+}
+
+void Expressions::InitialiseArray(const ObjectPtr& object, const clang::InitListExpr* list) {
+  SourceRange range = list->getSourceRange();
   unsigned given = list->getNumInits();
   bool zeros = list->hasArrayFiller() && given < object->count;
   if (zeros && given == 0) return Zero(object, range);

@@ -13,10 +13,15 @@ class Expressions : protected Library {
   ObjectPtr Place(const clang::Expr* expression) override;
   void Initialise(const ObjectPtr& object, const clang::Expr* expression) override;
   void Effect(const clang::Expr* expression) override;
+  ObjectPtr OwnerOf(const clang::Expr* e, bool pointer, const clang::CXXRecordDecl* record,
+                    SourceRange range);
+  ObjectPtr CopiedFrom(const clang::Expr* e);
 
  private:
   Value ComputedValue(const clang::Expr* expression);
   Value ValueOfChoice(const clang::ConditionalOperator* choice);
+  Value ValueOfCall(const clang::CallExpr* call);
+  [[noreturn]] void RefuseValue(const clang::Expr* e);
   Value ValueOfCast(const clang::CastExpr* cast);
   Value ValueOfUnary(const clang::UnaryOperator* unary);
   Value ValueOfBinary(const clang::BinaryOperator* binary);
@@ -26,9 +31,12 @@ class Expressions : protected Library {
   ObjectPtr PlaceOfStep(const clang::UnaryOperator* step);
   void Step(const ObjectPtr& place, Value before, const clang::UnaryOperator* step);
   ObjectPtr PlaceOfAssignment(const clang::BinaryOperator* assignment);
-  ObjectPtr OwnerOf(const clang::MemberExpr* member, const clang::FieldDecl* field);
+  ObjectPtr PlaceOfCast(const clang::CastExpr* cast);
+  ObjectPtr PlaceOfCall(const clang::CallExpr* call);
+  ObjectPtr PlaceOfChoice(const clang::ConditionalOperator* choice);
   void InitialiseStruct(const ObjectPtr& object, const clang::InitListExpr* list);
-  void InitialiseArray(const ObjectPtr& object, const clang::Expr* expression);
+  void InitialiseArray(const ObjectPtr& object, const clang::InitListExpr* list);
+  void InitialiseByList(const ObjectPtr& object, const clang::InitListExpr* list);
   void Construct(const ObjectPtr& object, const clang::CXXConstructExpr* construct);
   void MakeClosure(const ObjectPtr& object, const clang::LambdaExpr* lambda);
 };

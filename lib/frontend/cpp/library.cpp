@@ -29,13 +29,13 @@ ObjectPtr Library::ExtremeByReference(const clang::CallExpr* call) {
     Value v = Load(a, call->getSourceRange()), low = Load(b, call->getSourceRange());
     Value high = Load(c, call->getSourceRange());
     if (type->IsBool()) return nullptr;
-    ObjectPtr above = ChoiceOf(writer_.Make(Op::Lt, {high, v}), c, a);
-    return ChoiceOf(writer_.Make(Op::Lt, {v, low}), b, above);
+    ObjectPtr above = ChoiceOf(Make(Op::Lt, {high, v}), c, a);
+    return ChoiceOf(Make(Op::Lt, {v, low}), b, above);
   }
   Value first = Load(a, call->getSourceRange()), second = Load(b, call->getSourceRange());
   SetPlace(call->getSourceRange());
   if (type->IsBool()) first = writer_.Cast(first, ir::kI32), second = writer_.Cast(second, ir::kI32);
-  Value other = least ? writer_.Make(Op::Lt, {second, first}) : writer_.Make(Op::Lt, {first, second});
+  Value other = least ? Make(Op::Lt, {second, first}) : Make(Op::Lt, {first, second});
   return ChoiceOf(other, b, a);
 }
 
@@ -74,7 +74,7 @@ std::optional<Given> Library::CallOnObjects(const clang::CallExpr* call, llvm::S
 Value Library::BitCast(const clang::CallExpr* call, const clang::Expr* argument, Type to) {
   Value v = ValueOf(argument);
   SetPlace(call->getSourceRange());
-  Type from = writer_.TypeOf(v);
+  Type from = TypeOf(v);
   if (from == to) return v;
   if (!from.IsScalar() || from.IsBool() || to.IsBool())
     Refuse(call, "std::bit_cast of something that is no number");
@@ -92,7 +92,7 @@ std::optional<Value> Library::ExtremeOfList(const clang::Expr* list, Op op, Sour
   for (unsigned n = 1; n < values->getNumInits(); ++n) {
     Value next = ValueOf(values->getInit(n));
     SetPlace(range);
-    best = writer_.Make(op, {next, best});
+    best = Make(op, {next, best});
   }
   return best;
 }
@@ -111,7 +111,7 @@ std::optional<Value> Library::CallOnNumbers(const clang::CallExpr* call, llvm::S
   for (const clang::Expr* argument : arguments) {
     Value v = ValueOf(argument);
     if (function->takes == Takes::Floats || function->takes == Takes::Numbers) v = Convert(v, result);
-    if (function->takes == Takes::AnyFloat && !writer_.TypeOf(v).IsFloat()) v = Convert(v, ir::kF64);
+    if (function->takes == Takes::AnyFloat && !TypeOf(v).IsFloat()) v = Convert(v, ir::kF64);
     operands.push_back(v);
   }
   SetPlace(range);

@@ -45,17 +45,13 @@ Given Lowering::Call(const clang::CallExpr* call) {
   auto place = [&] {
     const auto* member = llvm::dyn_cast<clang::MemberExpr>(call->getCallee()->IgnoreParens());
     bool arrow = member != nullptr && member->isArrow();
-    ObjectPtr self = arrow ? Pointee(object) : Place(object);
-    if (self->kind == ObjectKind::Struct && RecordOf(self->type) != method->getParent()->getDefinition())
-      self = BaseOf(self, method->getParent(), range);
-    return self;
+    return OwnerOf(object, arrow, method->getParent(), range);
   };
   if ((method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator()) &&
       !method->isUserProvided()) {
-    ObjectPtr self, from;
+    ObjectPtr self;
     if (!right_first) self = place();
-    bool choice = llvm::isa<clang::ConditionalOperator>(arguments[0]->IgnoreParenImpCasts());
-    from = choice ? Temporary(arguments[0]) : Place(arguments[0]);
+    ObjectPtr from = CopiedFrom(arguments[0]);
     if (right_first) self = place();
     Copy(self, from, range);
     return {{}, self};
@@ -190,7 +186,7 @@ void Lowering::NamedFunction(const clang::FunctionDecl* declaration) {
   };
   if (given.value.Valid()) results.push_back(given.value);
   if (given.object != nullptr) collect(given.object);
-  for (Value v : results) function_.result_types.push_back(writer_.TypeOf(v));
+  for (Value v : results) function_.result_types.push_back(TypeOf(v));
   writer_.builder().Terminate(ir::Op::Return, results);
 }
 

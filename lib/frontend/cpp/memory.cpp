@@ -64,16 +64,16 @@ Value Memory::Load(const ObjectPtr& object, SourceRange range) {
       if (object->of->kind == ObjectKind::Component || object->of->register_type.IsVec()) {
         if (object->of->kind == ObjectKind::Component) {
           Value matrix = Load(object->of->of, range);
-          return writer_.Make(Op::MatGet, {matrix, object->of->at, object->at});
+          return Make(Op::MatGet, {matrix, object->of->at, object->at});
         }
-        return writer_.Make(Op::VecGet, {Load(object->of, range), object->at});
+        return Make(Op::VecGet, {Load(object->of, range), object->at});
       }
       // A row.
       Value matrix = Load(object->of, range);
       std::vector<Value> parts;
       Type type = object->register_type;
       for (uint32_t n = 0; n < type.rows; ++n)
-        parts.push_back(writer_.Make(Op::MatGet, {matrix, object->at, Number(n)}));
+        parts.push_back(Make(Op::MatGet, {matrix, object->at, Number(n)}));
       return Composed(type, parts);
     }
     case ObjectKind::Struct:
@@ -133,21 +133,21 @@ void Memory::Store(const ObjectPtr& object, Value value, SourceRange range) {
     return Store(SpreadPart(whole, *known), value, range);
   Value before = Load(object->of, range);
   Type of = object->of->register_type;
-  if (of.IsVec()) return Store(object->of, writer_.Make(Op::VecSet, {before, object->at, value}), range);
+  if (of.IsVec()) return Store(object->of, Make(Op::VecSet, {before, object->at, value}), range);
   // A row of a matrix: the matrix with every component chosen.
   std::vector<Value> parts;
   std::optional<int64_t> row = function_.IntegerConstant(object->at);
   for (uint32_t r = 0; r < of.rows; ++r) {
     for (uint32_t c = 0; c < of.columns; ++c) {
       if (row && *row != static_cast<int64_t>(r)) {
-        parts.push_back(writer_.Make(Op::MatGet, {before, Number(r), Number(c)}));
+        parts.push_back(Make(Op::MatGet, {before, Number(r), Number(c)}));
         continue;
       }
-      Value part = writer_.Make(Op::VecGet, {value, Number(c)});
+      Value part = Make(Op::VecGet, {value, Number(c)});
       if (!row) {
-        Value here = writer_.builder().Int(writer_.TypeOf(object->at), r);
-        part = writer_.Make(Op::Select, {writer_.Make(Op::Eq, {object->at, here}), part,
-                                         writer_.Make(Op::MatGet, {before, Number(r), Number(c)})});
+        Value here = writer_.builder().Int(TypeOf(object->at), r);
+        part = Make(Op::Select, {Make(Op::Eq, {object->at, here}), part,
+                                 Make(Op::MatGet, {before, Number(r), Number(c)})});
       }
       parts.push_back(part);
     }

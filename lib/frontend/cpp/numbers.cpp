@@ -9,15 +9,15 @@ namespace adc::frontend {
 
 /// A conversion of numbers, with C++'s meaning where it has one.
 Value Numbers::Convert(Value value, Type to) {
-  Type from = writer_.TypeOf(value);
+  Type from = TypeOf(value);
   if (from == to) return value;
-  if (to.IsBool() && to.IsScalar()) return writer_.Make(Op::Ne, {value, writer_.builder().Zero(from)});
+  if (to.IsBool() && to.IsScalar()) return Make(Op::Ne, {value, writer_.builder().Zero(from)});
   return writer_.Cast(value, to);
 }
 
 /// An index as the IR takes one.
 Value Numbers::Index(Value value) {
-  Type type = writer_.TypeOf(value);
+  Type type = TypeOf(value);
   if (type.IsIndex()) return value;
   bool wide = type.scalar == Scalar::U32 || type.scalar == Scalar::U64;
   return writer_.Cast(value, wide ? ir::kI64 : ir::kI32);
@@ -26,7 +26,7 @@ Value Numbers::Index(Value value) {
 /// The index without a widening that it has been through.
 Value Numbers::Narrow(Value index) {
   index = Index(index);
-  if (writer_.TypeOf(index) == ir::kI32) return index;
+  if (TypeOf(index) == ir::kI32) return index;
   if (std::optional<int64_t> number = function_.IntegerConstant(index)) {
     bool fits = *number >= INT32_MIN && *number <= INT32_MAX;
     return fits ? writer_.builder().I32(static_cast<int32_t>(*number)) : index;
@@ -34,7 +34,7 @@ Value Numbers::Narrow(Value index) {
   ir::Inst inst = function_.DefiningInst(index);
   if (!inst.Valid() || function_[inst].op != Op::Cast) return index;
   Value from = function_.Operand(inst, 0);
-  return writer_.TypeOf(from) == ir::kI32 ? from : index;
+  return TypeOf(from) == ir::kI32 ? from : index;
 }
 
 /// The sum of two indices: of buffers, which may be long, in 64 bits.
@@ -43,7 +43,7 @@ Value Numbers::Further(Value a, Value b, bool in_buffer) {
   if (function_.IntegerConstant(a) == 0) return b;
   if (function_.IntegerConstant(b) == 0) return a;
   Type type = in_buffer ? ir::kI64 : ir::kI32;
-  return writer_.Make(Op::Add, {writer_.Cast(a, type), writer_.Cast(b, type)});
+  return Make(Op::Add, {writer_.Cast(a, type), writer_.Cast(b, type)});
 }
 
 Value Numbers::ZeroOf(Type type) {
@@ -60,15 +60,15 @@ Value Numbers::Composed(Type type, std::span<const Value> parts) {
 
 /// A number of a vector or matrix.
 Value Numbers::PartOf(Value whole, uint32_t n) {
-  Type type = writer_.TypeOf(whole);
-  if (type.IsVec()) return writer_.Make(Op::VecGet, {whole, Number(n)});
-  return writer_.Make(Op::MatGet, {whole, Number(n / type.columns), Number(n % type.columns)});
+  Type type = TypeOf(whole);
+  if (type.IsVec()) return Make(Op::VecGet, {whole, Number(n)});
+  return Make(Op::MatGet, {whole, Number(n / type.columns), Number(n % type.columns)});
 }
 
 /// `(v + c) - c` of a large c rounds v to a whole number: its derivative is 0, where those of the sum and the
 /// difference would be 1.
 bool Numbers::Rounds(Value sum, Value less) const {
-  Type type = writer_.TypeOf(less);
+  Type type = TypeOf(less);
   ir::Inst made = function_.DefiningInst(sum);
   if (!function_.IsConstant(less) || !made.Valid() || function_[made].op != Op::Add) return false;
   std::span<const Value> parts = function_.Operands(made);
@@ -103,10 +103,10 @@ std::optional<Op> OperationOf(clang::BinaryOperatorKind kind) {
 }  // namespace
 
 Value Numbers::Arithmetic(clang::BinaryOperatorKind kind, Value a, Value b, const clang::Expr* at) {
-  Type type = writer_.TypeOf(a);
+  Type type = TypeOf(a);
   bool shift = kind == clang::BO_Shl || kind == clang::BO_Shr;
   if (shift) b = Convert(b, type);
-  if (!(writer_.TypeOf(b) == type)) Refuse(at, "the operands have different types");
+  if (!(TypeOf(b) == type)) Refuse(at, "the operands have different types");
   std::optional<Op> known = OperationOf(kind);
   if (!known) Refuse(at, "kernels do not have this operator");
   Op op = *known;
@@ -117,8 +117,8 @@ Value Numbers::Arithmetic(clang::BinaryOperatorKind kind, Value a, Value b, cons
     b = writer_.Cast(b, ir::kI32);
   }
   bool rounds = op == Op::Sub && Rounds(a, b);
-  Value result = writer_.Make(op, {a, b});
-  return rounds ? writer_.Make(Op::StopGradient, {result}) : result;
+  Value result = Make(op, {a, b});
+  return rounds ? Make(Op::StopGradient, {result}) : result;
 }
 
 std::optional<Value> Numbers::ConstantValue(const clang::APValue& value, QualType type) {

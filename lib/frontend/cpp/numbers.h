@@ -10,6 +10,8 @@ class Numbers : protected Context {
  protected:
   using Context::Context;
 
+  Type TypeOf(Value value) const { return writer_.TypeOf(value); }
+  Value Make(Op op, std::initializer_list<Value> operands) { return writer_.Make(op, operands); }
   Value Convert(Value value, Type to);
   Value Index(Value value);
   Value Narrow(Value index);

@@ -113,7 +113,7 @@ ObjectPtr Objects::View(QualType type, Storage storage, SourceRange range) {
   if (std::optional<Type> leaf = RegisterType(type)) {
     object->register_type = *leaf;
     object->base = storage.bases[0];
-    bool word = leaf->IsScalar() && leaf->scalar == writer_.TypeOf(object->base).scalar;
+    bool word = leaf->IsScalar() && leaf->scalar == TypeOf(object->base).scalar;
     object->kind = storage.in_buffer && !word ? ObjectKind::Spread : ObjectKind::Cell;
     object->byte = storage.byte;
     object->alone = storage.alone;
@@ -232,13 +232,13 @@ ObjectPtr Objects::Element(const ObjectPtr& array, Value index, SourceRange rang
 ObjectPtr Objects::ElementOfStorage(const ObjectPtr& array, Value index, SourceRange range) {
   Storage storage = array->storage;
   auto one_type = [&](Value& a, Value& b) {
-    if (writer_.TypeOf(a) == writer_.TypeOf(b)) return;
+    if (TypeOf(a) == TypeOf(b)) return;
     a = writer_.Cast(a, ir::kI64);
     b = writer_.Cast(b, ir::kI64);
   };
   auto times = [&](Value a, uint64_t n) {
     if (n == 1) return a;
-    return writer_.Make(Op::Mul, {a, writer_.builder().Int(writer_.TypeOf(a), static_cast<int64_t>(n))});
+    return Make(Op::Mul, {a, writer_.builder().Int(TypeOf(a), static_cast<int64_t>(n))});
   };
   Value step = index;
   Value first = storage.flat;
@@ -259,7 +259,7 @@ ObjectPtr Objects::ElementOfStorage(const ObjectPtr& array, Value index, SourceR
   }
   if (first.Valid()) {
     one_type(first, step);
-    step = writer_.Make(Op::Add, {first, step});
+    step = Make(Op::Add, {first, step});
   }
   storage.flat = step;
   return View(array->element, std::move(storage), range);
@@ -316,7 +316,7 @@ ObjectPtr Objects::BufferElement(const ObjectPtr& buffer, std::vector<Value> ind
 }
 
 uint32_t Objects::WordBytes(const Storage& storage) const {
-  return static_cast<uint32_t>(ir::ByteSize(writer_.TypeOf(storage.bases[0]).scalar));
+  return static_cast<uint32_t>(ir::ByteSize(TypeOf(storage.bases[0]).scalar));
 }
 
 /// What lies `bytes` further in the struct.
@@ -326,9 +326,8 @@ Storage Objects::Shifted(Storage storage, uint64_t bytes) {
   storage.byte = static_cast<uint32_t>(bytes % word);
   if (bytes < word) return storage;
   Value more = Number(bytes / word);
-  storage.flat = storage.flat.Valid()
-                     ? writer_.Make(Op::Add, {storage.flat, Convert(more, writer_.TypeOf(storage.flat))})
-                     : more;
+  storage.flat =
+      storage.flat.Valid() ? Make(Op::Add, {storage.flat, Convert(more, TypeOf(storage.flat))}) : more;
   return storage;
 }
 
@@ -349,7 +348,7 @@ ObjectPtr Objects::SpreadPart(const Object& spread, uint32_t component) {
   part->type = spread.type;
   part->register_type = scalar;
   part->base = spread.base;
-  bool word = scalar.scalar == writer_.TypeOf(spread.base).scalar;
+  bool word = scalar.scalar == TypeOf(spread.base).scalar;
   part->kind = word ? ObjectKind::Cell : ObjectKind::Spread;
   part->byte = storage.byte;
   part->alone = storage.alone;
@@ -401,16 +400,16 @@ ObjectPtr Objects::FlatElement(const ObjectPtr& array, Value index, SourceRange 
   uint64_t each = *CountOf(of->element, array->element);
   Value at = Number(0), rest = Narrow(index);
   if (of->kind != ObjectKind::Array || of->count != 1) {
-    Value number = writer_.builder().Int(writer_.TypeOf(rest), static_cast<int64_t>(each));
-    at = writer_.Make(Op::Div, {rest, number});
-    rest = writer_.Make(Op::Rem, {rest, number});
+    Value number = writer_.builder().Int(TypeOf(rest), static_cast<int64_t>(each));
+    at = Make(Op::Div, {rest, number});
+    rest = Make(Op::Rem, {rest, number});
   }
   ObjectPtr object = Element(of, at, range);
   if (object->register_type.IsVec()) return ComponentOf(object, rest, array->element);
   if (object->register_type.IsMat()) {
-    Value columns = writer_.builder().Int(writer_.TypeOf(rest), object->register_type.columns);
-    ObjectPtr row = ComponentOf(object, writer_.Make(Op::Div, {rest, columns}), array->element);
-    return ComponentOf(row, writer_.Make(Op::Rem, {rest, columns}), array->element);
+    Value columns = writer_.builder().Int(TypeOf(rest), object->register_type.columns);
+    ObjectPtr row = ComponentOf(object, Make(Op::Div, {rest, columns}), array->element);
+    return ComponentOf(row, Make(Op::Rem, {rest, columns}), array->element);
   }
   std::vector<ObjectPtr> leaves;
   LeavesOf(object, array->element, range, &leaves);
@@ -469,7 +468,7 @@ ObjectPtr Objects::RunOf(std::vector<ObjectPtr> members, QualType element) {
   run->count = members.size();
   const Object& first = *members[0];
   // Words of a buffer of structs.
-  if (first.kind == ObjectKind::Cell && writer_.TypeOf(first.base).IsBuffer() && first.within == nullptr &&
+  if (first.kind == ObjectKind::Cell && TypeOf(first.base).IsBuffer() && first.within == nullptr &&
       !first.indices.empty()) {
     run->storage.bases = {first.base};
     run->storage.indices = first.indices;
@@ -496,10 +495,10 @@ ObjectPtr Objects::MemberAt(const ObjectPtr& run, Value index, SourceRange range
   std::function<ObjectPtr(size_t, size_t)> among = [&](size_t first, size_t end) -> ObjectPtr {
     if (end - first == 1) return run->members[first];
     size_t middle = first + (end - first) / 2;
-    Value bound = writer_.builder().Int(writer_.TypeOf(index), static_cast<int64_t>(middle));
+    Value bound = writer_.builder().Int(TypeOf(index), static_cast<int64_t>(middle));
     ObjectPtr left = among(first, middle), right = among(middle, end);
     if (left == nullptr || right == nullptr) return nullptr;
-    return ChoiceOf(writer_.Make(Op::Lt, {index, bound}), left, right);
+    return ChoiceOf(Make(Op::Lt, {index, bound}), left, right);
   };
   ObjectPtr chosen = among(0, run->count);
   if (chosen == nullptr)

@@ -148,7 +148,7 @@ Address Pointers::AddressOfSum(const clang::BinaryOperator* sum) {
   Address from = AddressOf(sum->getLHS());
   Value by = Index(ValueOf(sum->getRHS()));
   SetPlace(sum->getSourceRange());
-  return Moved(from, minus ? writer_.Make(Op::Neg, {by}) : by, sum->getSourceRange());
+  return Moved(from, minus ? Make(Op::Neg, {by}) : by, sum->getSourceRange());
 }
 
 Address Pointers::AddressOfChoice(const clang::ConditionalOperator* choice) {
@@ -189,7 +189,7 @@ ObjectPtr Pointers::AssignPointer(const clang::BinaryOperator* assignment) {
   Value by = Index(ValueOf(assignment->getRHS()));
   ObjectPtr pointer = Place(assignment->getLHS());
   SetPlace(range);
-  if (assignment->getOpcode() == clang::BO_SubAssign) by = writer_.Make(Op::Neg, {by});
+  if (assignment->getOpcode() == clang::BO_SubAssign) by = Make(Op::Neg, {by});
   Bind(pointer, Moved(AddressIn(pointer, range), by, range), range);
   return pointer;
 }
@@ -214,13 +214,13 @@ void Pointers::MoveMemory(const clang::CallExpr* call, bool sets) {
            "use std::bit_cast; numbers of one size are copied");
   Value bytes = Narrow(ValueOf(call->getArg(2)));
   SetPlace(range);
-  Value size = writer_.builder().Int(writer_.TypeOf(bytes), static_cast<int64_t>(BytesOf(to.array->element)));
+  Value size = writer_.builder().Int(TypeOf(bytes), static_cast<int64_t>(BytesOf(to.array->element)));
   std::optional<int64_t> known = function_.IntegerConstant(bytes);
   if (known && *known % static_cast<int64_t>(BytesOf(to.array->element)) != 0)
     Refuse(range, "a part of an element is copied", "copy whole elements");
-  Value count = writer_.Make(Op::Div, {bytes, size});
+  Value count = Make(Op::Div, {bytes, size});
   auto run = [&](ir::Words words) {
-    Type type = writer_.TypeOf(count);
+    Type type = TypeOf(count);
     Value k = writer_.OpenFor(writer_.builder().Zero(type), count, writer_.builder().Int(type, 1), words);
     ObjectPtr here = At(Moved(to, k, range), range);
     if (sets) {
@@ -232,7 +232,7 @@ void Pointers::MoveMemory(const clang::CallExpr* call, bool sets) {
   };
   if (sets || !SameArray(to.array, from.array)) return run({});
   // What overlaps is copied from the end that is not written first.
-  Value back = writer_.Make(Op::Gt, {writer_.Cast(to.index, ir::kI64), writer_.Cast(from.index, ir::kI64)});
+  Value back = Make(Op::Gt, {writer_.Cast(to.index, ir::kI64), writer_.Cast(from.index, ir::kI64)});
   writer_.If(back, [&] { run({ir::Word::Reversed}); }, [&] { run({}); });
 }
 
@@ -252,10 +252,10 @@ Value Pointers::ComparePointers(const clang::BinaryOperator* binary) {
     return writer_.builder().Int(ir::kI1, kind == clang::BO_NE);
   }
   Value x = Narrow(a.index), y = Narrow(b.index);
-  if (writer_.TypeOf(x) != writer_.TypeOf(y)) x = writer_.Cast(x, ir::kI64), y = writer_.Cast(y, ir::kI64);
+  if (TypeOf(x) != TypeOf(y)) x = writer_.Cast(x, ir::kI64), y = writer_.Cast(y, ir::kI64);
   if (kind != clang::BO_Sub) return Arithmetic(kind, x, y, binary);
   Type type = NeedRegister(binary->getType(), range);
-  return writer_.Make(Op::Sub, {writer_.Cast(x, type), writer_.Cast(y, type)});
+  return Make(Op::Sub, {writer_.Cast(x, type), writer_.Cast(y, type)});
 }
 
 }  // namespace adc::frontend

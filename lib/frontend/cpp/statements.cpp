@@ -55,7 +55,7 @@ ObjectPtr Statements::ChosenPlace(const Frame& frame, SourceRange range) {
   ObjectPtr chosen = frame.places[0];
   Value which = writer_.Get(frame.chosen);
   for (size_t n = 1; chosen != nullptr && n < frame.places.size(); ++n) {
-    Value here = writer_.Make(Op::Eq, {which, Number(n)});
+    Value here = Make(Op::Eq, {which, Number(n)});
     chosen = ChoiceOf(here, frame.places[n], chosen);
   }
   if (chosen == nullptr)
@@ -150,8 +150,8 @@ void Statements::RunSwitch(const clang::SwitchStmt* choice) {
       std::optional<Value> number = TryConstant(label->getLHS());
       if (!number) Refuse(label, "a case that cannot be evaluated");
       SetPlace(label->getLHS()->getSourceRange());
-      Value same = writer_.Make(Op::Eq, {value, Convert(*number, writer_.TypeOf(value))});
-      met = met.Valid() ? writer_.Make(Op::Or, {met, same}) : same;
+      Value same = Make(Op::Eq, {value, Convert(*number, TypeOf(value))});
+      met = met.Valid() ? Make(Op::Or, {met, same}) : same;
     }
     writer_.If(met, [&] { run_arm(arms[n]); }, [&] { chain(n + 1); });
   };

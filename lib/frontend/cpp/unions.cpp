@@ -50,8 +50,8 @@ ObjectPtr Objects::GroupedElement(const ObjectPtr& array, Value index, SourceRan
   std::map<uint64_t, QualType> types;
   NumbersOf(array->element, 0, range, &types);
   bool wide = InBuffer(*array);
-  Value each = writer_.builder().Int(writer_.TypeOf(index), static_cast<int64_t>(types.size()));
-  Value first = Further(array->at, writer_.Make(Op::Mul, {index, each}), wide);
+  Value each = writer_.builder().Int(TypeOf(index), static_cast<int64_t>(types.size()));
+  Value first = Further(array->at, Make(Op::Mul, {index, each}), wide);
   std::map<uint64_t, ObjectPtr> numbers;
   for (auto [offset, number] : types) {
     Value at = Number(numbers.size());

@@ -17,14 +17,19 @@ Value Expressions::ValueOf(const clang::Expr* expression) {
       return ValueOfChoice(choice);
     if (const auto* call = llvm::dyn_cast<clang::CallExpr>(expression)) {
       SetPlace(expression->getSourceRange());
-      Given given = Call(call);
-      if (given.value.Valid()) return given.value;
-      if (given.object != nullptr) return Load(given.object, expression->getSourceRange());
+      return ValueOfCall(call);
     }
     return Load(Place(expression), expression->getSourceRange());
   }
   SetPlace(expression->getSourceRange());
   return ComputedValue(expression);
+}
+
+Value Expressions::ValueOfCall(const clang::CallExpr* call) {
+  Given given = Call(call);
+  if (given.value.Valid()) return given.value;
+  if (given.object == nullptr) Refuse(call, "a call that gives no value is used as one");
+  return Load(given.object, call->getSourceRange());
 }
 
 Value Expressions::ValueOfChoice(const clang::ConditionalOperator* choice) {
@@ -104,12 +109,17 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
     case Stmt::CallExprClass:
     case Stmt::CXXMemberCallExprClass:
     case Stmt::CXXOperatorCallExprClass:
-    case Stmt::UserDefinedLiteralClass: {
-      Given given = Call(llvm::cast<clang::CallExpr>(e));
-      if (given.value.Valid()) return given.value;
-      if (given.object != nullptr) return Load(given.object, e->getSourceRange());
-      Refuse(e, "a call that gives no value is used as one");
-    }
+    case Stmt::UserDefinedLiteralClass:
+      return ValueOfCall(llvm::cast<clang::CallExpr>(e));
+    default:
+      break;
+  }
+  RefuseValue(e);
+}
+
+void Expressions::RefuseValue(const clang::Expr* e) {
+  using clang::Stmt;
+  switch (e->getStmtClass()) {
     case Stmt::CXXThrowExprClass:
       Refuse(e, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
     case Stmt::CXXDynamicCastExprClass:
@@ -159,7 +169,7 @@ Value Expressions::ValueOfCast(const clang::CastExpr* cast) {
     case clang::CK_LValueToRValueBitCast: {
       Type to = NeedRegister(cast->getType(), cast->getSourceRange());
       Value v = ValueOf(from);
-      Type of = writer_.TypeOf(v);
+      Type of = TypeOf(v);
       if (of == to) return v;
       if (!of.IsScalar() || !to.IsScalar() || of.IsBool() || to.IsBool())
         Refuse(cast,
@@ -191,12 +201,12 @@ Value Expressions::ValueOfUnary(const clang::UnaryOperator* unary) {
     case clang::UO_Minus: {
       Value v = ValueOf(of);
       SetPlace(unary->getSourceRange());
-      return writer_.Make(Op::Neg, {v});
+      return Make(Op::Neg, {v});
     }
     case clang::UO_Not: {
       Value v = ValueOf(of);
       SetPlace(unary->getSourceRange());
-      return writer_.Make(Op::Not, {v});
+      return Make(Op::Not, {v});
     }
     case clang::UO_Real:
     case clang::UO_Imag:
@@ -211,7 +221,7 @@ Value Expressions::ValueOfUnary(const clang::UnaryOperator* unary) {
     case clang::UO_PostDec: {
       ObjectPtr place = Place(of);
       Value before = Load(place, unary->getSourceRange());
-      Type type = writer_.TypeOf(before);
+      Type type = TypeOf(before);
       if (!type.IsScalar() || type.IsBool()) break;
       Step(place, before, unary);
       return before;
@@ -256,11 +266,11 @@ Value Expressions::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
   }
   SetPlace(construct->getSourceRange());
   if (parts.empty()) return ZeroOf(type);
-  if (parts.size() == 1 && writer_.TypeOf(parts[0]) == type) return parts[0];
-  if (parts.size() == 1 && !writer_.TypeOf(parts[0]).IsScalar()) {
+  if (parts.size() == 1 && TypeOf(parts[0]) == type) return parts[0];
+  if (parts.size() == 1 && !TypeOf(parts[0]).IsScalar()) {
     // From a vector or a matrix of another type or size: what fits, converted.
     Value from = parts[0];
-    Type of = writer_.TypeOf(from);
+    Type of = TypeOf(from);
     bool fits = type.IsVec() == of.IsVec() && of.rows >= type.rows && of.columns >= type.columns;
     if (!fits)
       Refuse(construct, "kernels do not know this constructor of '" + Spell(construct->getType()) + "'");
@@ -270,12 +280,12 @@ Value Expressions::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
         parts.push_back(PartOf(from, type.IsVec() ? r : r * of.columns + c));
     }
   }
-  if (parts.size() == 1 && writer_.TypeOf(parts[0]).IsScalar() && type.IsVec())
+  if (parts.size() == 1 && TypeOf(parts[0]).IsScalar() && type.IsVec())
     parts.assign(type.Components(), parts[0]);
   for (Value& part : parts) {
-    if (writer_.TypeOf(part).IsScalar()) part = Convert(part, type.ScalarType());
+    if (TypeOf(part).IsScalar()) part = Convert(part, type.ScalarType());
   }
-  bool by_rows = type.IsMat() && parts.size() == type.rows && writer_.TypeOf(parts[0]).IsVec();
+  bool by_rows = type.IsMat() && parts.size() == type.rows && TypeOf(parts[0]).IsVec();
   if (parts.size() != type.Components() && !by_rows)
     Refuse(construct, "kernels do not know this constructor of '" + Spell(construct->getType()) + "'");
   return Composed(type, parts);

@@ -26,41 +26,39 @@ Type Bits(uint64_t bytes) {
 /// A number whose type is not that of the words in which it lies.
 Value Memory::LoadWords(const Object& spread, SourceRange range) {
   SetPlace(range);
-  Type type = spread.register_type, word = writer_.TypeOf(spread.base).ScalarType();
+  Type type = spread.register_type, word = TypeOf(spread.base).ScalarType();
   uint64_t size = type.IsBool() ? 1 : ir::ByteSize(type.scalar), word_size = ir::ByteSize(word.scalar);
   Type bits = Bits(size), raw = Bits(word_size);
   auto load = [&](uint64_t n) {
     std::vector<Value> indices = spread.indices;
     if (n != 0)
-      indices.back() = writer_.Make(
-          Op::Add,
-          {indices.back(), writer_.builder().Int(writer_.TypeOf(indices.back()), static_cast<int64_t>(n))});
+      indices.back() = Make(
+          Op::Add, {indices.back(), writer_.builder().Int(TypeOf(indices.back()), static_cast<int64_t>(n))});
     Value v = writer_.builder().Load(spread.base, indices);
     if (word == raw) return v;
     // An integer that lies in words of floats is no float, though the buffer may be differentiated.
-    return writer_.builder().Bitcast(type.IsFloat() ? v : writer_.Make(Op::StopGradient, {v}), raw);
+    return writer_.builder().Bitcast(type.IsFloat() ? v : Make(Op::StopGradient, {v}), raw);
   };
   Value v;
   if (size <= word_size) {
     v = load(0);
-    if (spread.byte != 0) v = writer_.Make(Op::Shr, {v, writer_.builder().Int(raw, spread.byte * 8)});
+    if (spread.byte != 0) v = Make(Op::Shr, {v, writer_.builder().Int(raw, spread.byte * 8)});
     v = writer_.Cast(v, bits);
   } else {
     for (uint64_t n = 0; n * word_size < size; ++n) {
       Value part = writer_.Cast(load(n), bits);
       if (n != 0)
-        part = writer_.Make(Op::Shl,
-                            {part, writer_.builder().Int(bits, static_cast<int64_t>(n * word_size * 8))});
-      v = n == 0 ? part : writer_.Make(Op::Or, {v, part});
+        part = Make(Op::Shl, {part, writer_.builder().Int(bits, static_cast<int64_t>(n * word_size * 8))});
+      v = n == 0 ? part : Make(Op::Or, {v, part});
     }
   }
-  if (type.IsBool()) return writer_.Make(Op::Ne, {v, writer_.builder().Zero(bits)});
+  if (type.IsBool()) return Make(Op::Ne, {v, writer_.builder().Zero(bits)});
   return type == bits ? v : writer_.builder().Bitcast(v, type);
 }
 
 void Memory::StoreWords(const Object& spread, Value value, SourceRange range) {
   SetPlace(range);
-  Type type = spread.register_type, word = writer_.TypeOf(spread.base).ScalarType();
+  Type type = spread.register_type, word = TypeOf(spread.base).ScalarType();
   uint64_t size = type.IsBool() ? 1 : ir::ByteSize(type.scalar), word_size = ir::ByteSize(word.scalar);
   Type bits = Bits(size), raw = Bits(word_size);
   if (size < word_size && (!spread.alone || spread.byte != 0))
@@ -75,13 +73,11 @@ void Memory::StoreWords(const Object& spread, Value value, SourceRange range) {
   for (uint64_t n = 0; n == 0 || n * word_size < size; ++n) {
     std::vector<Value> indices = spread.indices;
     if (n != 0)
-      indices.back() = writer_.Make(
-          Op::Add,
-          {indices.back(), writer_.builder().Int(writer_.TypeOf(indices.back()), static_cast<int64_t>(n))});
+      indices.back() = Make(
+          Op::Add, {indices.back(), writer_.builder().Int(TypeOf(indices.back()), static_cast<int64_t>(n))});
     Value part = v;
     if (n != 0)
-      part =
-          writer_.Make(Op::Shr, {part, writer_.builder().Int(bits, static_cast<int64_t>(n * word_size * 8))});
+      part = Make(Op::Shr, {part, writer_.builder().Int(bits, static_cast<int64_t>(n * word_size * 8))});
     part = writer_.Cast(part, raw);
     if (raw != word) part = writer_.builder().Bitcast(part, word);
     writer_.builder().Access(Op::Store, spread.base, indices, {&part, 1});
