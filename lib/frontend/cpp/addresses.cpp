@@ -45,7 +45,7 @@ Address Addresses::InParts(const Address& outer, QualType number, Value part) {
   bool wide = InBuffer(*outer.array);
   Value at = Narrow(outer.index);
   if (wide && !function_.IsConstant(at)) at = writer_.Cast(at, ir::kI64);
-  Value number_of = writer_.builder().Int(TypeOf(at), static_cast<int64_t>(*each));
+  Value number_of = Number(*each, TypeOf(at));
   return {flat, Further(Make(Op::Mul, {at, number_of}), part, wide)};
 }
 
@@ -57,7 +57,7 @@ Address Addresses::Whole(Address address) {
   whole->storage.flat = {};
   whole->within = whole->owner = nullptr;
   Value first = Narrow(row.storage.flat);
-  Value count = writer_.builder().Int(TypeOf(first), static_cast<int64_t>(row.count));
+  Value count = Number(row.count, TypeOf(first));
   return {whole, Further(Make(Op::Mul, {first, count}), address.index, false)};
 }
 

@@ -17,6 +17,7 @@ class Memory : protected Addresses {
   Value OpenElements(const Object& array);
 
  private:
+  std::vector<Value> WordAt(const Object& spread, uint64_t n);
   Value LoadWords(const Object& spread, SourceRange range);
   void StoreWords(const Object& spread, Value value, SourceRange range);
 };

@@ -97,6 +97,20 @@ ObjectPtr Objects::NewPointer(QualType type, SourceRange range) {
   return pointer;
 }
 
+ObjectPtr Objects::LeafIn(const Storage& storage, Type leaf, QualType type) {
+  auto object = std::make_shared<Object>();
+  object->type = type;
+  object->register_type = leaf;
+  object->base = storage.bases[0];
+  bool word = leaf.IsScalar() && leaf.scalar == TypeOf(object->base).scalar;
+  object->kind = storage.in_buffer && !word ? ObjectKind::Spread : ObjectKind::Cell;
+  object->byte = storage.byte;
+  object->alone = storage.alone;
+  object->indices = storage.indices;
+  object->indices.push_back(storage.flat.Valid() ? storage.flat : Number(0));
+  return object;
+}
+
 /// The object of this type in storage.
 ObjectPtr Objects::View(QualType type, Storage storage, SourceRange range) {
   auto object = std::make_shared<Object>();
@@ -110,17 +124,7 @@ ObjectPtr Objects::View(QualType type, Storage storage, SourceRange range) {
     object->storage = std::move(storage);
     return object;
   }
-  if (std::optional<Type> leaf = RegisterType(type)) {
-    object->register_type = *leaf;
-    object->base = storage.bases[0];
-    bool word = leaf->IsScalar() && leaf->scalar == TypeOf(object->base).scalar;
-    object->kind = storage.in_buffer && !word ? ObjectKind::Spread : ObjectKind::Cell;
-    object->byte = storage.byte;
-    object->alone = storage.alone;
-    object->indices = storage.indices;
-    object->indices.push_back(storage.flat.Valid() ? storage.flat : Number(0));
-    return object;
-  }
+  if (std::optional<Type> leaf = RegisterType(type)) return LeafIn(storage, *leaf, type);
   object->kind = ObjectKind::Struct;
   size_t first_base = 0;
   const clang::CXXRecordDecl* record = RecordOf(type);
@@ -238,7 +242,7 @@ ObjectPtr Objects::ElementOfStorage(const ObjectPtr& array, Value index, SourceR
   };
   auto times = [&](Value a, uint64_t n) {
     if (n == 1) return a;
-    return Make(Op::Mul, {a, writer_.builder().Int(TypeOf(a), static_cast<int64_t>(n))});
+    return Make(Op::Mul, {a, Number(n, TypeOf(a))});
   };
   Value step = index;
   Value first = storage.flat;
@@ -344,17 +348,7 @@ ObjectPtr Objects::SpreadPart(const Object& spread, uint32_t component) {
   auto bytes = static_cast<uint32_t>(ir::ByteSize(scalar.scalar));
   storage.alone = spread.alone && bytes % WordBytes(storage) == 0;
   storage = Shifted(std::move(storage), uint64_t{component} * bytes);
-  auto part = std::make_shared<Object>();
-  part->type = spread.type;
-  part->register_type = scalar;
-  part->base = spread.base;
-  bool word = scalar.scalar == TypeOf(spread.base).scalar;
-  part->kind = word ? ObjectKind::Cell : ObjectKind::Spread;
-  part->byte = storage.byte;
-  part->alone = storage.alone;
-  part->indices = storage.indices;
-  part->indices.push_back(storage.flat);
-  return part;
+  return LeafIn(storage, scalar, spread.type);
 }
 
 /// A reference to one of two objects, as a condition that is known when it is bound says. Null where they
@@ -400,7 +394,7 @@ ObjectPtr Objects::FlatElement(const ObjectPtr& array, Value index, SourceRange 
   uint64_t each = *CountOf(of->element, array->element);
   Value at = Number(0), rest = Narrow(index);
   if (of->kind != ObjectKind::Array || of->count != 1) {
-    Value number = writer_.builder().Int(TypeOf(rest), static_cast<int64_t>(each));
+    Value number = Number(each, TypeOf(rest));
     at = Make(Op::Div, {rest, number});
     rest = Make(Op::Rem, {rest, number});
   }
@@ -495,7 +489,7 @@ ObjectPtr Objects::MemberAt(const ObjectPtr& run, Value index, SourceRange range
   std::function<ObjectPtr(size_t, size_t)> among = [&](size_t first, size_t end) -> ObjectPtr {
     if (end - first == 1) return run->members[first];
     size_t middle = first + (end - first) / 2;
-    Value bound = writer_.builder().Int(TypeOf(index), static_cast<int64_t>(middle));
+    Value bound = Number(middle, TypeOf(index));
     ObjectPtr left = among(first, middle), right = among(middle, end);
     if (left == nullptr || right == nullptr) return nullptr;
     return ChoiceOf(Make(Op::Lt, {index, bound}), left, right);

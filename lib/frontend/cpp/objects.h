@@ -45,6 +45,7 @@ class Objects : protected Numbers {
   std::string parallel_;  ///< the word for the parallel that is open
 
  private:
+  ObjectPtr LeafIn(const Storage& storage, Type leaf, QualType type);
   ObjectPtr ElementOfStorage(const ObjectPtr& array, Value index, SourceRange range);
   ObjectPtr BitsOf(const ObjectPtr& number, QualType type);
   uint32_t WordBytes(const Storage& storage) const;

@@ -214,7 +214,7 @@ void Pointers::MoveMemory(const clang::CallExpr* call, bool sets) {
            "use std::bit_cast; numbers of one size are copied");
   Value bytes = Narrow(ValueOf(call->getArg(2)));
   SetPlace(range);
-  Value size = writer_.builder().Int(TypeOf(bytes), static_cast<int64_t>(BytesOf(to.array->element)));
+  Value size = Number(BytesOf(to.array->element), TypeOf(bytes));
   std::optional<int64_t> known = function_.IntegerConstant(bytes);
   if (known && *known % static_cast<int64_t>(BytesOf(to.array->element)) != 0)
     Refuse(range, "a part of an element is copied", "copy whole elements");

@@ -50,7 +50,7 @@ ObjectPtr Objects::GroupedElement(const ObjectPtr& array, Value index, SourceRan
   std::map<uint64_t, QualType> types;
   NumbersOf(array->element, 0, range, &types);
   bool wide = InBuffer(*array);
-  Value each = writer_.builder().Int(TypeOf(index), static_cast<int64_t>(types.size()));
+  Value each = Number(types.size(), TypeOf(index));
   Value first = Further(array->at, Make(Op::Mul, {index, each}), wide);
   std::map<uint64_t, ObjectPtr> numbers;
   for (auto [offset, number] : types) {

@@ -23,6 +23,13 @@ Type Bits(uint64_t bytes) {
 
 }  // namespace
 
+/// The indices of the word `n` of a number.
+std::vector<Value> Memory::WordAt(const Object& spread, uint64_t n) {
+  std::vector<Value> indices = spread.indices;
+  if (n != 0) indices.back() = Make(Op::Add, {indices.back(), Number(n, TypeOf(indices.back()))});
+  return indices;
+}
+
 /// A number whose type is not that of the words in which it lies.
 Value Memory::LoadWords(const Object& spread, SourceRange range) {
   SetPlace(range);
@@ -30,10 +37,7 @@ Value Memory::LoadWords(const Object& spread, SourceRange range) {
   uint64_t size = type.IsBool() ? 1 : ir::ByteSize(type.scalar), word_size = ir::ByteSize(word.scalar);
   Type bits = Bits(size), raw = Bits(word_size);
   auto load = [&](uint64_t n) {
-    std::vector<Value> indices = spread.indices;
-    if (n != 0)
-      indices.back() = Make(
-          Op::Add, {indices.back(), writer_.builder().Int(TypeOf(indices.back()), static_cast<int64_t>(n))});
+    std::vector<Value> indices = WordAt(spread, n);
     Value v = writer_.builder().Load(spread.base, indices);
     if (word == raw) return v;
     // An integer that lies in words of floats is no float, though the buffer may be differentiated.
@@ -47,8 +51,7 @@ Value Memory::LoadWords(const Object& spread, SourceRange range) {
   } else {
     for (uint64_t n = 0; n * word_size < size; ++n) {
       Value part = writer_.Cast(load(n), bits);
-      if (n != 0)
-        part = Make(Op::Shl, {part, writer_.builder().Int(bits, static_cast<int64_t>(n * word_size * 8))});
+      if (n != 0) part = Make(Op::Shl, {part, Number(n * word_size * 8, bits)});
       v = n == 0 ? part : Make(Op::Or, {v, part});
     }
   }
@@ -71,13 +74,9 @@ void Memory::StoreWords(const Object& spread, Value value, SourceRange range) {
             : type == bits ? value
                            : writer_.builder().Bitcast(value, bits);
   for (uint64_t n = 0; n == 0 || n * word_size < size; ++n) {
-    std::vector<Value> indices = spread.indices;
-    if (n != 0)
-      indices.back() = Make(
-          Op::Add, {indices.back(), writer_.builder().Int(TypeOf(indices.back()), static_cast<int64_t>(n))});
+    std::vector<Value> indices = WordAt(spread, n);
     Value part = v;
-    if (n != 0)
-      part = Make(Op::Shr, {part, writer_.builder().Int(bits, static_cast<int64_t>(n * word_size * 8))});
+    if (n != 0) part = Make(Op::Shr, {part, Number(n * word_size * 8, bits)});
     part = writer_.Cast(part, raw);
     if (raw != word) part = writer_.builder().Bitcast(part, word);
     writer_.builder().Access(Op::Store, spread.base, indices, {&part, 1});
