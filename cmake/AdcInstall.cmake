@@ -113,6 +113,9 @@ if(NOT SKBUILD)
   foreach(folder artifact-format runtime-loader)
     install(FILES "${ADC_ROOT}/${folder}/README.md" DESTINATION ${CMAKE_INSTALL_DOCDIR}/${folder} COMPONENT development)
   endforeach()
+  install(CODE "set(adc_documents \"${CMAKE_INSTALL_DOCDIR}\")\nset(adc_headers \"${CMAKE_INSTALL_INCLUDEDIR}\")"
+    COMPONENT development)
+  install(SCRIPT "${ADC_ROOT}/cmake/RewritePages.cmake" COMPONENT development)
 endif()
 
 # Packages: cpack -G DEB makes one for each component, cpack -G TZST one archive with all of them. scripts/package does both.

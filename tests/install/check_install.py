@@ -199,12 +199,17 @@ def check_not_built(options):
 
 
 def check_documents(prefix):
-    """README.md is installed with all that it links to."""
+    """Pages are installed with all that they link to."""
     folder = prefix / "share/doc/adc"
-    links = set(re.findall(r"\]\(([\w./-]+)[)#]", (folder / "README.md").read_text(encoding="utf-8")))
-    expect(len(links) > 20, f"README.md links to {links}")
-    missing = sorted(link for link in links if not (folder / link).exists())
-    expect(not missing, f"README.md links to what is not installed: {missing}")
+    count, missing = {}, []
+    for page in sorted(folder.rglob("*.md")):
+        # Code may look like a link.
+        text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.M | re.S)
+        links = [link for link in re.findall(r"\]\(([^)#\s]+)[)#]", text) if not re.match(r"\w+:", link)]
+        count[page.relative_to(folder).as_posix()] = len(links)
+        missing += [f"{page.relative_to(folder)}: {link}" for link in links if not (page.parent / link).exists()]
+    expect(count["README.md"] > 20 and count["docs/api.md"] > 10 and len(count) > 40, f"pages and their links: {count}")
+    expect(not missing, f"pages link to what is not installed: {missing}")
 
 
 def check_subproject(options):

@@ -1,0 +1,15 @@
+# Runs at install, behind the pages: their links to headers lead to where headers are installed, and what the repository
+# alone has is named without a link. `adc_documents` and `adc_headers` are the folders of the installation.
+get_filename_component(documents "${adc_documents}" ABSOLUTE BASE_DIR "${CMAKE_INSTALL_PREFIX}")
+get_filename_component(headers "${adc_headers}" ABSOLUTE BASE_DIR "${CMAKE_INSTALL_PREFIX}")
+file(GLOB_RECURSE pages "$ENV{DESTDIR}${documents}/*.md")
+foreach(page IN LISTS pages)
+  get_filename_component(folder "${page}" DIRECTORY)
+  file(RELATIVE_PATH to_headers "${folder}" "$ENV{DESTDIR}${headers}")
+  file(READ "${page}" text)
+  string(REGEX REPLACE "\\]\\((\\.\\./)*(runtime-loader/)?include/(adrt|adc)/" "](${to_headers}/\\3/" new_text "${text}")
+  string(REGEX REPLACE "\\[([^]\n]*)\\]\\((\\.\\./)+(bench|lib|scripts|tests|tools)/[^)]*\\)" "\\1" new_text "${new_text}")
+  if(NOT new_text STREQUAL text)
+    file(WRITE "${page}" "${new_text}")
+  endif()
+endforeach()
