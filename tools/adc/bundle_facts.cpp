@@ -20,13 +20,6 @@ std::string Hex(uint64_t word) {
   return text;
 }
 
-/// Numbers in titles sort as numbers.
-std::string Number(size_t number) {
-  char text[24];
-  std::snprintf(text, sizeof text, "%04zu", number);
-  return text;
-}
-
 std::string Text(const artifact::String& text) {
   return std::string(text.view());
 }
@@ -43,7 +36,7 @@ void AddPlan(const KernelMeta& kernel, const artifact::AdstackPlanMeta& plan, co
   (*facts)[title + ", number of stacks"] = {FactGroup::Sizes, std::to_string(plan.stacks.size())};
   for (size_t number = 0; number < plan.stacks.size(); ++number) {
     const artifact::StackMeta& stack = plan.stacks[number];
-    std::string name = title + ", stack " + Number(number);
+    std::string name = title + ", stack " + std::to_string(number);
     if (stack.storage == artifact::Storage::kPromise) {
       (*facts)[name] = {FactGroup::Sizes, PromiseText(kernel, stack)};
       continue;
@@ -67,7 +60,7 @@ void AddKernel(const artifact::Metadata& metadata, const KernelMeta& kernel, Fac
   for (const artifact::ParamMeta& param : kernel.params) {
     for (size_t axis = 0; axis < param.extents.size(); ++axis) {
       std::string formula = FormulaText(kernel, param.extents[axis]);
-      (*facts)[head + ", scratch %" + Text(param.name) + ", axis " + Number(axis)] = {
+      (*facts)[head + ", scratch %" + Text(param.name) + ", axis " + std::to_string(axis)] = {
           FactGroup::Sizes, formula, {formula}};
     }
   }
@@ -102,20 +95,53 @@ void EraseGroups(nlohmann::json& value) {
   for (nlohmann::json& inner : value) EraseGroups(inner);
 }
 
+/// The digits with which `text` begins, without leading zeros, and what follows them.
+std::pair<std::string_view, std::string_view> SplitNumber(std::string_view text) {
+  size_t end = std::min(text.find_first_not_of("0123456789"), text.size());
+  size_t begin = std::min(text.find_first_not_of('0'), end);
+  return {text.substr(begin, end - begin), text.substr(end)};
+}
+
+bool IsDigit(char letter) {
+  return letter >= '0' && letter <= '9';
+}
+
 }  // namespace
 
+bool TitleOrder::operator()(std::string_view a, std::string_view b) const {
+  std::string_view left = a, right = b;
+  while (!left.empty() && !right.empty()) {
+    if (IsDigit(left[0]) && IsDigit(right[0])) {
+      auto [number, rest] = SplitNumber(left);
+      auto [other, other_rest] = SplitNumber(right);
+      if (number.size() != other.size()) return number.size() < other.size();
+      if (number != other) return number < other;
+      left = rest;
+      right = other_rest;
+    } else if (left[0] != right[0]) {
+      return static_cast<unsigned char>(left[0]) < static_cast<unsigned char>(right[0]);
+    } else {
+      left.remove_prefix(1);
+      right.remove_prefix(1);
+    }
+  }
+  if (left.empty() != right.empty()) return left.empty();
+  return a < b;  // "x1" and "x01"
+}
+
 std::string TaskTitle(const KernelMeta& kernel, size_t task) {
-  return "kernel @" + Text(kernel.name) + ", task " + Number(task);
+  return "kernel @" + Text(kernel.name) + ", task " + std::to_string(task);
 }
 
 int FactsOf(const BundleFile& file, Facts* facts) {
   const artifact::Metadata& metadata = file.metadata;
   (*facts)["producer"] = {FactGroup::Producer, Printable(metadata.producer.view())};
   for (size_t number = 0; number < metadata.sources.size(); ++number)
-    (*facts)["source " + Number(number)] = {FactGroup::Places, Printable(metadata.sources[number].view())};
+    (*facts)["source " + std::to_string(number)] = {FactGroup::Places,
+                                                    Printable(metadata.sources[number].view())};
   for (size_t number = 0; number < metadata.source_digests.size(); ++number) {
-    (*facts)["source " + Number(number) + ", text"] = {FactGroup::Places,
-                                                       "SHA-256 " + Text(metadata.source_digests[number])};
+    (*facts)["source " + std::to_string(number) + ", text"] = {
+        FactGroup::Places, "SHA-256 " + Text(metadata.source_digests[number])};
   }
   for (const artifact::TargetMeta& target : metadata.targets) {
     std::string features;

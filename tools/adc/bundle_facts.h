@@ -29,9 +29,12 @@ struct Fact {
   std::string text;
   std::vector<std::string> formulas = {};  ///< those that stand in the text, in its order
 };
-/// By a title that says what it is of: "kernel @relax, task 0000". Numbers in titles have four digits, so
-/// that they sort.
-using Facts = std::map<std::string, Fact>;
+/// Orders titles: numbers in them by their values, all else by bytes.
+struct TitleOrder {
+  bool operator()(std::string_view a, std::string_view b) const;
+};
+/// By a title that says what it is of: "kernel @relax, task 0".
+using Facts = std::map<std::string, Fact, TitleOrder>;
 
 /// The fact that stands for all metadata but places and producer, so that nothing which decides is left out.
 inline constexpr std::string_view kRestOfMetadata = "metadata";
@@ -40,7 +43,7 @@ inline constexpr std::string_view kRestOfMetadata = "metadata";
 /// printed.
 int FactsOf(const BundleFile& file, Facts* facts);
 
-/// "kernel @relax.grad, task 0001"
+/// "kernel @relax.grad, task 1"
 std::string TaskTitle(const artifact::KernelMeta& kernel, size_t task);
 
 }  // namespace adc::tool

@@ -32,11 +32,13 @@ struct Function {
   std::string symbol, text;
 };
 
-/// By the title of the task. Empty where the code cannot be read as text.
-std::map<std::string, Function> FunctionsOf(const BundleFile& file, uint32_t number,
-                                            std::span<const uint8_t> bytes) {
+/// By the title of the task.
+using Functions = std::map<std::string, Function, TitleOrder>;
+
+/// Empty where the code cannot be read as text.
+Functions FunctionsOf(const BundleFile& file, uint32_t number, std::span<const uint8_t> bytes) {
   const artifact::Section& section = file.index.sections[number];
-  std::map<std::string, Function> functions;
+  Functions functions;
   CodeReader reader(section.kind, bytes, file.metadata.targets[section.target], CodeReader::Form::Comparable);
   for (const artifact::KernelMeta& kernel : file.metadata.kernels) {
     for (size_t task = 0; task < kernel.tasks.size(); ++task) {
@@ -101,8 +103,7 @@ class Comparison {
   }
 
   /// Whether a function of one of the tasks differs, or is in one of the sections alone.
-  bool CompareFunctions(const std::string& target, const std::map<std::string, Function>& left,
-                        const std::map<std::string, Function>& right) {
+  bool CompareFunctions(const std::string& target, const Functions& left, const Functions& right) {
     bool found =
         std::any_of(right.begin(), right.end(), [&](const auto& one) { return left.count(one.first) == 0; });
     for (const auto& [title, function] : left) {
@@ -123,7 +124,7 @@ class Comparison {
 
   const BundleFile &first_, &second_;
   bool with_text_;
-  std::map<std::string, CodeDifference> by_task_;
+  std::map<std::string, CodeDifference, TitleOrder> by_task_;
   std::vector<CodeDifference> wholes_;  ///< of no function
   CodeDifference data_;
   std::set<std::string> differ_;  ///< targets

@@ -9,7 +9,7 @@
 namespace adc::tool {
 
 struct CodeDifference {
-  std::string subject;               ///< "kernel @relax, task 0000", "section OBJ_ cpu:x86-64"
+  std::string subject;               ///< "kernel @relax, task 0", "section OBJ_ cpu:x86-64"
   std::vector<std::string> targets;  ///< on which it differs; none for a section that one bundle lacks
   std::string first, second;         ///< of such a section: what each bundle has, empty for nothing
   std::string text;                  ///< unified differences of the functions' texts, where asked for

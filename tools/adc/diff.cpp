@@ -54,7 +54,7 @@ std::string TakeGroups(std::string_view list, std::set<FactGroup>* groups) {
 
 void CompareFacts(const Facts& left, const Facts& right, const std::set<FactGroup>& wanted,
                   std::vector<Difference>* differences) {
-  std::set<std::string> titles;
+  std::set<std::string, TitleOrder> titles;
   for (const auto& [title, fact] : left) titles.insert(title);
   for (const auto& [title, fact] : right) titles.insert(title);
   bool rest = false, named = false;
