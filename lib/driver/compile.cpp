@@ -124,6 +124,7 @@ class Compilation {
   bool MakeProduct(Emit emit);
   bool MakeBeside(Emit emit, const std::string& file, std::vector<uint8_t>* bytes);
   product::KernelText ShaderKernelText() const;
+  const ir::StructMember* StructOfParam(const artifact::KernelMeta& meta, uint32_t param) const;
   uint32_t AdjointSet() const {
     return options_.adjoint_set ? *options_.adjoint_set : codegen::DefaultAdjointSet(*module_);
   }
@@ -573,6 +574,15 @@ product::KernelText Compilation::ShaderKernelText() const {
   };
 }
 
+/// What a parameter's words are in the kernel's source, for headers.
+const ir::StructMember* Compilation::StructOfParam(const artifact::KernelMeta& meta, uint32_t param) const {
+  const ir::Module& lowered = *state_->lowered.front().module;
+  const ir::Function* kernel = lowered.Find(meta.name.view());
+  ADC_CHECK(kernel != nullptr, "metadata of a kernel that is not there");
+  uint32_t position = kernel->params[param].struct_words;
+  return position == ir::kNoAttr ? nullptr : &lowered.structs[position];
+}
+
 /// Another form of the product, where a file is named for it: the same bytes as `--emit` makes alone.
 bool Compilation::MakeBeside(Emit emit, const std::string& file, std::vector<uint8_t>* bytes) {
   if (file.empty()) return true;
@@ -620,7 +630,10 @@ bool Compilation::MakeProduct(Emit emit) {
       return true;
     case Emit::Header:
       TakeText(product::HeaderText(metadata_, std::filesystem::path(inputs_[0]).stem().string(),
-                                   ShaderKernelText()));
+                                   ShaderKernelText(),
+                                   [this](const artifact::KernelMeta& kernel, uint32_t param) {
+                                     return StructOfParam(kernel, param);
+                                   }));
       return true;
     case Emit::C:  // CompileToFiles makes it of a bundle, when it knows the name
     case Emit::Ir:

@@ -146,6 +146,7 @@ struct ParamInfo {
   /// The caller gives it memory that other parameters have too, but no element of it is an element of theirs.
   bool interleaved = false;
   uint32_t shader_binding = kNoAttr;  ///< position in Module::shader_bindings
+  uint32_t struct_words = kNoAttr;    ///< of a buffer: position in Module::structs, whose words it has
   diag::SourceSpan span = {};
 };
 

@@ -25,6 +25,7 @@ std::unique_ptr<Module> Module::Copy() const {
   copy->items = items;
   copy->trailing_comments = trailing_comments;
   copy->shader_bindings = shader_bindings;
+  copy->structs = structs;
   copy->function_ids_ = function_ids_;
   copy->constant_ids_ = constant_ids_;
   copy->layout_ids_ = layout_ids_;
@@ -62,6 +63,13 @@ uint32_t Module::AddLayout(Layout layout) {
   auto position = static_cast<uint32_t>(layouts.size());
   layout_ids_.emplace(layout.name, position);
   layouts.push_back(std::move(layout));
+  return position;
+}
+
+uint32_t Module::AddStruct(StructMember members) {
+  auto known = std::find(structs.begin(), structs.end(), members);
+  auto position = static_cast<uint32_t>(known - structs.begin());
+  if (known == structs.end()) structs.push_back(std::move(members));
   return position;
 }
 

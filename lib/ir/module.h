@@ -5,6 +5,7 @@
 
 #include "ir/function.h"
 #include "ir/shader_binding.h"
+#include "ir/struct_member.h"
 
 namespace adc::ir {
 
@@ -88,6 +89,7 @@ class Module {
   std::vector<Item> items;
   std::vector<StringId> trailing_comments;
   std::vector<ShaderBinding> shader_bindings;  ///< of kernels that were read from shaders
+  std::vector<StructMember> structs;           ///< what buffers hold, each once
 
   /// The whole module once more; handles and positions mean the same in both.
   std::unique_ptr<Module> Copy() const;
@@ -101,6 +103,7 @@ class Module {
   uint32_t FindLayout(StringId name) const;    ///< position or kNoAttr
   uint32_t AddConstant(ModuleConstant constant);
   uint32_t AddLayout(Layout layout);
+  uint32_t AddStruct(StructMember members);
   Function& AddFunction(FunctionKind kind, StringId name);
   /// Puts a rebuilt function in the place of the one of the same name.
   void Replace(std::unique_ptr<Function> function);

@@ -72,6 +72,9 @@ class Sizes {
   std::string Leaf(const SizeNode& node) const {
     if (node.op == SizeOp::kConst)
       return node.value == INT64_MIN ? Of("INT64_MIN") : Of("INT64_C(" + Number(node.value) + ")");
+    bool is_words = node.op == SizeOp::kShape && !members_[node.param].element.empty() &&
+                    node.axis == members_[node.param].axes;
+    if (is_words) return Of(Number(members_[node.param].words));
     if (node.op == SizeOp::kShape && !members_[node.param].shape.empty())
       return Of("args->" + members_[node.param].shape + "[" + Number(node.axis) + "]");
     if (node.op != SizeOp::kArg) return "";

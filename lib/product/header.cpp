@@ -1,10 +1,12 @@
 #include "product/header.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "product/element_struct.h"
 #include "product/header_names.h"
 #include "product/layout_struct.h"
 #include "product/typed_call.h"
@@ -17,7 +19,8 @@ namespace {
 /// What is taken in a header.
 struct Names {
   HeaderScope words, spaces;
-  std::vector<std::string> layouts;  ///< the struct of each layout
+  std::vector<std::string> layouts;                                      ///< the struct of each layout
+  std::vector<std::pair<const ir::StructMember*, std::string>> structs;  ///< of elements, declared
 };
 
 std::string ElementText(artifact::ScalarType type, uint32_t rows, uint32_t columns) {
@@ -48,8 +51,39 @@ std::vector<std::string> ParamWords(const artifact::KernelMeta& kernel) {
   return words;
 }
 
+/// A struct that several parameters hold is declared once, and has a name for each of them.
+std::string StructText(const ir::StructMember& held, const std::string& word, const std::string& param,
+                       Names& names, CallElement* element) {
+  std::string type = names.words.Unique(word + "_" + HeaderIdentifier(param) + "_element");
+  auto known =
+      std::ranges::find(names.structs, &held, &std::pair<const ir::StructMember*, std::string>::first);
+  std::optional<std::string> text = known == names.structs.end()
+                                        ? ElementStructText(held, type)
+                                        : "typedef " + known->second + " " + type + ";\n";
+  if (!text) return MembersRemark(held, param);
+  if (known == names.structs.end()) names.structs.emplace_back(&held, type);
+  *element = {type, held.bytes};
+  return *text;
+}
+
+/// The structs of the elements of a kernel's buffers, one for each parameter.
+std::vector<CallElement> WriteElements(const artifact::KernelMeta& kernel, const std::string& word,
+                                       const StructOf& struct_of, Names& names, std::string* text) {
+  std::vector<CallElement> elements(kernel.params.size());
+  for (uint32_t n = 0; struct_of && n < elements.size(); ++n) {
+    const artifact::ParamMeta& param = kernel.params[n];
+    if (artifact::IsHidden(param) || IsCompanion(kernel, param)) continue;
+    if (const ir::StructMember* held = struct_of(kernel, n))
+      *text += StructText(*held, word, std::string(param.name.view()), names, &elements[n]);
+  }
+  for (uint32_t n = 0; n < elements.size(); ++n) {
+    if (IsCompanion(kernel, kernel.params[n])) elements[n] = elements[kernel.params[n].primal];
+  }
+  return elements;
+}
+
 void WriteKernel(const artifact::Metadata& metadata, const artifact::KernelMeta& kernel, Names& names,
-                 const KernelText& more, std::string* text) {
+                 const KernelText& more, const StructOf& struct_of, std::string* text) {
   std::vector<std::string> params = ParamWords(kernel), endings = params;
   for (const char* ending :
        {"_name", "_interface_hash", "_param_count", "_args", "_bind", "_heap_bytes", "_scratch_bytes"})
@@ -72,7 +106,8 @@ void WriteKernel(const artifact::Metadata& metadata, const artifact::KernelMeta&
   if (more) *text += more(kernel, word);
   *text += "enum {\n" + rows + "  " + word + "_param_count = " + std::to_string(count) + "\n};\n";
   if (!IsCalled(kernel)) return;
-  *text += CallText(kernel, metadata, names.layouts, word, names.spaces.Unique(HeaderMember(name)));
+  std::vector<CallElement> elements = WriteElements(kernel, word, struct_of, names, text);
+  *text += CallText(kernel, metadata, names.layouts, elements, word, names.spaces.Unique(HeaderMember(name)));
 }
 
 void WriteLayout(const artifact::LayoutMeta& layout, Names& names, std::string* text) {
@@ -125,14 +160,15 @@ constexpr const char* kIncludes =
 
 }  // namespace
 
-std::string HeaderText(const artifact::Metadata& metadata, std::string_view guard, const KernelText& more) {
+std::string HeaderText(const artifact::Metadata& metadata, std::string_view guard, const KernelText& more,
+                       const StructOf& struct_of) {
   std::string text = kIncludes;
   Names names;
   for (const artifact::LayoutMeta& layout : metadata.layouts) WriteLayout(layout, names, &text);
   std::string entries;
   std::set<std::string> declared;
   for (const artifact::KernelMeta& kernel : metadata.kernels) {
-    WriteKernel(metadata, kernel, names, more, &text);
+    WriteKernel(metadata, kernel, names, more, struct_of, &text);
     for (const artifact::TaskMeta& task : kernel.tasks) {
       for (const artifact::EntryMeta& entry : task.entries) {
         if (metadata.targets[entry.target].kind != "cpu") continue;

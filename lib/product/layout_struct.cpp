@@ -45,7 +45,7 @@ class Structs {
       std::string name;
       if (first.levels.size() == depth) {
         name = leaves.Unique(HeaderMember(first.name.view()));
-        members += "  " + CallScalar(first.type) + " " + name + CallElement(first.rows, first.columns) + ";";
+        members += "  " + CallScalar(first.type) + " " + name + CallExtents(first.rows, first.columns) + ";";
         members += first.type == artifact::ScalarType::kF16 ? " /* bits of f16 */\n" : "\n";
       } else {
         const artifact::LevelMeta& level = first.levels[depth];

@@ -30,12 +30,6 @@ struct Call {
   std::vector<CallMember> members;
 };
 
-bool IsCompanion(const KernelMeta& kernel, const ParamMeta& param) {
-  if (param.kind != ParamKind::kBuffer || param.primal >= kernel.params.size()) return false;
-  const ParamMeta& primal = kernel.params[param.primal];
-  return primal.kind == ParamKind::kBuffer && primal.rank == param.rank;
-}
-
 /// Whether sizes are read from the content of a parameter.
 bool IsReadForSizes(const KernelMeta& kernel, uint32_t param) {
   return std::ranges::any_of(kernel.tasks, [&](const artifact::TaskMeta& task) {
@@ -55,8 +49,12 @@ std::string Count(const Call& call) {
 }
 
 /// "const float* " of a buffer's memory.
-std::string Pointer(const Call& call, const ParamMeta& param, std::string_view end = "* ") {
-  std::string type = param.kind == ParamKind::kLayout ? call.layouts[param.layout] : CallScalar(param.type);
+std::string Pointer(const Call& call, uint32_t n, std::string_view end = "* ") {
+  const ParamMeta& param = call.kernel.params[n];
+  const std::string& element = call.members[n].element;
+  std::string type = param.kind == ParamKind::kLayout ? call.layouts[param.layout]
+                     : element.empty()                ? CallScalar(param.type)
+                                                      : element;
   return (param.access == artifact::Access::kRead ? "const " : "") + type + std::string(end);
 }
 
@@ -76,19 +74,19 @@ std::string Members(const Call& call, bool spans) {
     const ParamMeta& param = call.kernel.params[n];
     const CallMember& member = call.members[n];
     if (member.name.empty()) continue;
-    bool is_span = spans && param.kind == ParamKind::kBuffer && param.rank > 0;
+    bool is_span = spans && member.axes > 0;
     text += "  ";
     if (param.kind == ParamKind::kScalar) {
-      text += CallScalar(param.type) + " " + member.name + CallElement(param.rows, param.columns);
+      text += CallScalar(param.type) + " " + member.name + CallExtents(param.rows, param.columns);
     } else if (is_span) {
-      text += "std::span<" + Pointer(call, param, "> ") + member.name;
+      text += "std::span<" + Pointer(call, n, "> ") + member.name;
     } else {
-      text += Pointer(call, param) + member.name;
+      text += Pointer(call, n) + member.name;
     }
-    text += ";" + Remark(param) + "\n";
+    text += ";" + (member.element.empty() ? Remark(param) : "") + "\n";
     bool own_shape = !member.shape.empty() && !IsCompanion(call.kernel, param);
-    if (own_shape && !(is_span && param.rank == 1))
-      text += "  int64_t " + member.shape + "[" + Number(param.rank) + "];\n";
+    if (own_shape && !(is_span && member.axes == 1))
+      text += "  int64_t " + member.shape + "[" + Number(member.axes) + "];\n";
     if (!member.version.empty())
       text += "  uint64_t " + member.version + nothing + "; /* adrt_arg.content_version, or 0 */\n";
   }
@@ -103,13 +101,13 @@ std::string Setters(const Call& call) {
     const CallMember& member = call.members[n];
     if (member.setter.empty()) continue;
     std::string extents = "std::extents<size_t", shape;
-    for (uint32_t axis = 0; axis < param.rank; ++axis) {
+    for (uint32_t axis = 0; axis < member.axes; ++axis) {
       extents += ", std::dynamic_extent";
       shape += "    " + member.shape + "[" + Number(axis) + "] = static_cast<int64_t>(view.extent(" +
                Number(axis) + "));\n";
     }
     for (uint32_t count : {param.rows, param.columns}) extents += count > 1 ? ", " + Number(count) : "";
-    text += "  void " + member.setter + "(std::mdspan<" + Pointer(call, param, "") + ", " + extents +
+    text += "  void " + member.setter + "(std::mdspan<" + Pointer(call, n, "") + ", " + extents +
             ">> view) {\n    " + member.name + " = {view.data_handle(), view.size()};\n" +
             (IsCompanion(call.kernel, param) ? "" : shape) + "  }\n";
   }
@@ -143,6 +141,13 @@ std::string BindText(const Call& call) {
       text += place + " = adrt_call_scalar(" + name + element + "&" + value + ");\n";
     } else {
       std::string shape = member.shape.empty() ? "NULL" : "args->" + member.shape;
+      if (!member.element.empty()) {
+        shape = member.name + "_extents";
+        text += "  const int64_t " + shape + "[" + Number(param.rank) + "] = {";
+        for (uint32_t axis = 0; axis < member.axes; ++axis)
+          text += "args->" + member.shape + "[" + Number(axis) + "], ";
+        text += Number(member.words) + "};\n";
+      }
       text += place + " = adrt_call_buffer(" + name + element + value + ", " + Number(param.rank) + ", " +
               shape + ");\n";
     }
@@ -171,10 +176,10 @@ std::string PlainText(const Call& call) {
     }
     if (has_axes && !IsCompanion(call.kernel, param)) {
       std::string divided = is_array ? " / " + Number(param.rows * param.columns) : "";
-      text += param.rank == 1 ? "  made." + member.shape + "[0] = static_cast<int64_t>(from." + member.name +
-                                    ".size()" + divided + ");\n"
-                              : "  memcpy(made." + member.shape + ", from." + member.shape +
-                                    ", sizeof made." + member.shape + ");\n";
+      text += member.axes == 1 ? "  made." + member.shape + "[0] = static_cast<int64_t>(from." + member.name +
+                                     ".size()" + divided + ");\n"
+                               : "  memcpy(made." + member.shape + ", from." + member.shape +
+                                     ", sizeof made." + member.shape + ");\n";
     }
     if (!member.version.empty()) text += "  made." + member.version + " = from." + member.version + ";\n";
   }
@@ -202,21 +207,33 @@ std::string SpanText(const Call& call, const std::string& space) {
 
 }  // namespace
 
-std::vector<CallMember> CallMembers(const KernelMeta& kernel) {
+bool IsCompanion(const KernelMeta& kernel, const ParamMeta& param) {
+  if (param.kind != ParamKind::kBuffer || param.primal >= kernel.params.size()) return false;
+  const ParamMeta& primal = kernel.params[param.primal];
+  return primal.kind == ParamKind::kBuffer && primal.rank == param.rank;
+}
+
+std::vector<CallMember> CallMembers(const KernelMeta& kernel, const std::vector<CallElement>& elements) {
   std::vector<CallMember> members(kernel.params.size());
   HeaderScope scope;
   scope.Unique("args");  // the struct of C++20 itself
   for (uint32_t n = 0; n < members.size(); ++n) {
     const ParamMeta& param = kernel.params[n];
-    if (!artifact::IsHidden(param)) members[n].name = scope.Unique(HeaderMember(param.name.view()));
+    if (artifact::IsHidden(param)) continue;
+    members[n].name = scope.Unique(HeaderMember(param.name.view()));
+    if (param.kind != ParamKind::kBuffer) continue;
+    members[n].axes = param.rank;
+    if (elements[n].type.empty()) continue;
+    members[n].element = elements[n].type;
+    members[n].words = static_cast<uint32_t>(elements[n].bytes / artifact::ScalarTypeSize(param.type));
+    --members[n].axes;
   }
   // Parameters have the first choice of names.
   for (uint32_t n = 0; n < members.size(); ++n) {
     const ParamMeta& param = kernel.params[n];
     if (members[n].name.empty() || param.kind == ParamKind::kScalar) continue;
     std::string word = HeaderIdentifier(param.name.view());
-    bool has_axes = param.kind == ParamKind::kBuffer && param.rank > 0;
-    if (has_axes && !IsCompanion(kernel, param))
+    if (members[n].axes > 0 && !IsCompanion(kernel, param))
       members[n].shape = scope.Unique(HeaderMember(word + "_shape"));
     if (IsReadForSizes(kernel, n)) members[n].version = scope.Unique(HeaderMember(word + "_version"));
   }
@@ -224,8 +241,7 @@ std::vector<CallMember> CallMembers(const KernelMeta& kernel) {
     if (IsCompanion(kernel, kernel.params[n])) members[n].shape = members[kernel.params[n].primal].shape;
   }
   for (uint32_t n = 0; n < members.size(); ++n) {
-    bool has_axes = kernel.params[n].kind == ParamKind::kBuffer && kernel.params[n].rank > 1;
-    if (has_axes && !members[n].name.empty())
+    if (members[n].axes > 1)
       members[n].setter = scope.Unique(HeaderMember("set_" + HeaderIdentifier(kernel.params[n].name.view())));
   }
   return members;
@@ -244,15 +260,15 @@ std::string CallScalar(artifact::ScalarType type) {
   return (name[0] == 'u' ? "uint" : "int") + std::string(name.substr(1)) + "_t";
 }
 
-std::string CallElement(uint32_t rows, uint32_t columns) {
+std::string CallExtents(uint32_t rows, uint32_t columns) {
   if (rows == 1 && columns == 1) return "";
   return "[" + Number(rows) + "]" + (columns == 1 ? "" : "[" + Number(columns) + "]");
 }
 
 std::string CallText(const KernelMeta& kernel, const Metadata& metadata,
-                     const std::vector<std::string>& layouts, const std::string& word,
-                     const std::string& space) {
-  Call call{kernel, metadata, layouts, word, CallMembers(kernel)};
+                     const std::vector<std::string>& layouts, const std::vector<CallElement>& elements,
+                     const std::string& word, const std::string& space) {
+  Call call{kernel, metadata, layouts, word, CallMembers(kernel, elements)};
   bool has_members = std::ranges::any_of(call.members, [](const CallMember& it) { return !it.name.empty(); });
   if (!has_members) return "/* It takes no arguments. */\n";
   return "typedef struct " + word + "_args {\n" + Members(call, false) + "} " + word +

@@ -14,11 +14,24 @@ struct CallMember {
   std::string name;
   std::string shape;    ///< of a buffer with axes; of a companion that of its primal, whose shape it has
   std::string version;  ///< of the content that sizes are read from
+  uint32_t axes = 0;    ///< of a buffer: how many extents `shape` has
+  std::string element;  ///< the struct of its elements, whose words are the last axis ...
+  uint32_t words = 0;   ///< ... so many of them
   std::string setter;   ///< takes memory and extents of a buffer with several axes from an mdspan
 };
 
-/// One for each of kernel.params. What the launch makes has no member.
-std::vector<CallMember> CallMembers(const artifact::KernelMeta& kernel);
+/// The struct of the elements of a parameter: its name and its bytes; empty where it has none.
+struct CallElement {
+  std::string type;
+  uint64_t bytes = 0;
+};
+
+/// One for each of kernel.params, as `elements` are. What the launch makes has no member.
+std::vector<CallMember> CallMembers(const artifact::KernelMeta& kernel,
+                                    const std::vector<CallElement>& elements);
+
+/// Whether it is a buffer with the shape of its primal.
+bool IsCompanion(const artifact::KernelMeta& kernel, const artifact::ParamMeta& param);
 
 /// Whether programs launch the kernel: those that count for a launch are the loader's.
 bool IsCalled(const artifact::KernelMeta& kernel);
@@ -27,12 +40,13 @@ bool IsCalled(const artifact::KernelMeta& kernel);
 std::string CallScalar(artifact::ScalarType type);
 
 /// What follows the name of a by-value element: "", "[3]" of a vector, "[3][3]" of a matrix.
-std::string CallElement(uint32_t rows, uint32_t columns);
+std::string CallExtents(uint32_t rows, uint32_t columns);
 
 /// The struct `word`_args, the function `word`_bind and, for C++20, the same with spans in the namespace
-/// adc::calls::`space`. `layouts` are the names of the structs of metadata.layouts.
+/// adc::calls::`space`. `layouts` are the names of the structs of metadata.layouts, `elements` the structs of
+/// elements of the kernel's parameters.
 std::string CallText(const artifact::KernelMeta& kernel, const artifact::Metadata& metadata,
-                     const std::vector<std::string>& layouts, const std::string& word,
-                     const std::string& space);
+                     const std::vector<std::string>& layouts, const std::vector<CallElement>& elements,
+                     const std::string& word, const std::string& space);
 
 }  // namespace adc::product

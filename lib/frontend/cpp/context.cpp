@@ -309,6 +309,50 @@ Scalar Context::WordOf(QualType type, bool diff, SourceRange range) {
   return word;
 }
 
+/// Adds what lies there to `members`. Bases and members without a name add what they hold; a class of the
+/// library with one member, as std::array is, is that member.
+void Context::DescribeMember(QualType type, const std::string& name, uint64_t offset,
+                             std::vector<ir::StructMember>* members) const {
+  ir::StructMember member;
+  member.name = name;
+  member.offset = offset;
+  const clang::CXXRecordDecl* record = nullptr;
+  QualType element;
+  for (uint64_t count = 0;; type = element) {
+    bool is_array = ArrayOf(type, &element, &count);
+    if (is_array) {
+      member.counts.push_back(count);
+      continue;
+    }
+    record = RegisterType(type) ? nullptr : RecordOf(type);
+    bool one = record != nullptr && record->isInStdNamespace() && record->getNumBases() == 0 &&
+               std::distance(record->field_begin(), record->field_end()) == 1;
+    if (!one) break;
+    element = record->field_begin()->getType();
+  }
+  if (record == nullptr) {
+    Type leaf = *RegisterType(type);
+    member.scalar = leaf.scalar;
+    if (!leaf.IsScalar()) member.counts.push_back(leaf.rows);
+    if (leaf.IsMat()) member.counts.push_back(leaf.columns);
+    members->push_back(std::move(member));
+    return;
+  }
+  bool is_merged = name.empty() && member.counts.empty();
+  uint64_t begin = is_merged ? offset : 0;
+  std::vector<ir::StructMember>* into = is_merged ? members : &member.members;
+  const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
+  for (const clang::CXXBaseSpecifier& base : record->bases()) {
+    clang::CharUnits at = layout.getBaseClassOffset(RecordOf(base.getType()));
+    DescribeMember(base.getType(), "", begin + static_cast<uint64_t>(at.getQuantity()), into);
+  }
+  for (const clang::FieldDecl* field : record->fields())
+    DescribeMember(field->getType(), field->getNameAsString(),
+                   begin + layout.getFieldOffset(field->getFieldIndex()) / 8, into);
+  member.bytes = BytesOf(type);
+  if (!member.members.empty()) members->push_back(std::move(member));
+}
+
 // ---- Of unions, and of what is seen as another type
 
 /// The numbers of a union, or of what lies in one, by their place in bytes.

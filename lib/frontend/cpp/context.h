@@ -16,6 +16,7 @@
 #include "frontend/cpp/object.h"
 #include "frontend/cpp/places.h"
 #include "frontend/cpp/writer.h"
+#include "ir/struct_member.h"
 
 namespace adc::frontend {
 
@@ -94,6 +95,8 @@ class Context {
                  std::vector<std::pair<Type, uint64_t>>* leaves);
   std::optional<uint64_t> CountOf(QualType type, QualType number) const;
   Scalar WordOf(QualType type, bool diff, SourceRange range);
+  void DescribeMember(QualType type, const std::string& name, uint64_t offset,
+                      std::vector<ir::StructMember>* members) const;
   void NumbersOf(QualType type, uint64_t offset, SourceRange range, std::map<uint64_t, QualType>* numbers);
   bool HaveSameBits(QualType a, QualType b) const;
   QualType NumberIn(QualType type) const;

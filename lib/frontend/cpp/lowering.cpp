@@ -98,6 +98,13 @@ ObjectPtr Lowering::Parameter(QualType type, const std::string& name, const ir::
     if (RecordOf(buffer->element) == nullptr) NeedRegister(buffer->element, range);
     Type word = Type::Of(WordOf(buffer->element, info.diff, range));
     if (buffer->rank + 1 > ir::kMaxRank) Refuse(range, "a buffer of structs has at most 7 axes");
+    ir::StructMember held;
+    held.name = Spell(buffer->element.getUnqualifiedType());
+    held.bytes = BytesOf(buffer->element);
+    DescribeMember(buffer->element, "", 0, &held.members);
+    // A row of numbers, as std::array is, has no members.
+    bool is_row = held.members.size() == 1 && held.members[0].name.empty() && held.members[0].members.empty();
+    if (!is_row) info.struct_words = module_.AddStruct(std::move(held));
     return BufferParameter(type, word, buffer->rank + 1, name, info);
   }
   if (std::optional<Type> leaf = RegisterType(type)) {

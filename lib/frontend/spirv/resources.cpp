@@ -4,6 +4,7 @@
 
 #include "diag/errors/shader.h"
 #include "frontend/spirv/images.h"
+#include "frontend/spirv/struct_members.h"
 #include "ir/module.h"
 #include "ir/param_words.h"
 
@@ -315,6 +316,12 @@ void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std:
     if (fixed > INT32_MAX) Refuse(diag::E0853, info.span, "a block is larger than 2 GiB");
     binding.fixed_bytes = static_cast<uint32_t>(fixed);
     binding.row_bytes = unit.stride;
+    bool is_block = unit.view == View::Words || (resource.by_pointer && resource.stride != 0);
+    Id holds = is_block ? resource.block : unit.type;
+    if (is_block || unit.view == View::Rows) {
+      std::optional<ir::StructMember> held = DescribeStruct(types_, holds, unit.stride);
+      if (held) info.struct_words = module_.AddStruct(std::move(*held));
+    }
   }
   module_.shader_bindings.push_back(binding);
   unit.param = kernel_.AddParameter(type, module_.Intern(free), info);
