@@ -57,7 +57,7 @@ void OpenBudget::Give(void* memory, size_t size, size_t alignment) {
 
 bool OpenBudget::Explain(Error* error) const {
   if (!error || !exceeded()) return false;
-  error->code = Code::kOk;  // what followed from it is not said
+  error->code = Code::kOk;  // errors that followed from it are not reported
   constexpr std::string_view kRemedy = ": the bundle is damaged or hostile, or the caller has to allow more";
   if (refused_raw_) {
     return Fail(error, Code::kOverLimit, Rule::kH4, "its sections decompress to ", raw_, " bytes, over the ",

@@ -9,9 +9,9 @@
 #include "payload.h"
 
 // Reading a bundle that may be hostile. Every length is unsigned 64-bit and compared as `offset <= size &&
-// length <= size - offset` (H1); nothing is allocated in proportion to a number that was not checked against
-// the file's size or a limit (H4); every spelling but the canonical one is refused (H3). What all of it comes
-// to is bounded by a budget (artifact/budget.h): passes over bytes are counted here, before they begin.
+// length <= size - offset` (H1); no allocation is in proportion to a number that was not checked against the
+// file's size or a limit (H4); every spelling but the canonical one is refused (H3). A budget bounds the sum
+// of all of it (artifact/budget.h): passes over bytes are counted here, before they begin.
 
 namespace adc::artifact {
 namespace {
@@ -36,7 +36,7 @@ bool IsKnown(uint32_t kind) {
   return false;
 }
 
-// Both versions and what to do. Returns false.
+// Names both versions and the remedy. Returns false.
 bool OtherVersion(const BundleIndex& index, Error* error) {
   bool newer = index.major >= kFormatMajor;
   return Fail(error, Code::kVersion, Rule::kNone, "format version ", uint32_t{index.major}, ".",
@@ -127,8 +127,8 @@ class IndexReader {
     if (!Inside(file_.size(), kHeaderSize, table_size)) {
       return Bad(Code::kTruncated, Rule::kH1, file_.size(), "the file ends inside its table of sections");
     }
-    // What is decided from is what is hashed: a copy, with the hash's own field as zero (H2). The header was
-    // read to get here, and is read again from it.
+    // The reader decides from the bytes that it hashes: a copy, with the hash's own field as zero (H2). The
+    // header was read to get here, and is read again from it.
     Vector<uint8_t>& copy = copy_;
     copy.Bind(index_->sections.allocator());
     if (!copy.TryResize(kHeaderSize + table_size)) return NoMemory();
@@ -207,7 +207,7 @@ class IndexReader {
       return Bad(Code::kOverLimit, Rule::kH3, at + row::kTarget, "section ", kind, " names target ",
                  item->target, ", over the limit of ", limits_.targets, " targets");
     }
-    // The content id leaves the signature out, so what its row may say is fixed here.
+    // The content id leaves the signature out, so the rules here fix the content of its row.
     if (item->kind == section::kSignature &&
         (item->flags != 0 || item->target != kNoTarget || alignment != kSectionAlignment)) {
       return Bad(Code::kMalformed, Rule::kH3, at, "section ", kind,
@@ -341,7 +341,7 @@ class SectionReader {
     } else {
       std::memcpy(bytes->data(), stored.data(), stored.size());
     }
-    // The caller's bytes may change under us: what counts is the copy (H2).
+    // The caller's bytes may change under us: only the copy counts (H2).
     if (Hash64({bytes->data(), bytes->size()}) != item.raw_hash) {
       return Fail(error, Code::kCorrupt, Rule::kNone, "the content of a section is damaged");
     }
@@ -432,7 +432,7 @@ bool TakeRaw(const BundleIndex& index, OpenBudget* budget, Error* error) {
 }
 
 // Checks each section, for the content id and for what its kind promises. Section 0, the metadata, was read
-// before: what was decided from is what the content id is computed of.
+// before: the content id is computed of the bytes from which the reader decided.
 bool CheckSections(SectionReader& reader, const BundleIndex& index, const Metadata& metadata,
                    std::span<const uint8_t> first, OpenBudget* budget, Error* error) {
   constexpr uint64_t kPasses = 6;  // decompressing, two hashes, looking for entry points
@@ -477,8 +477,8 @@ bool ReadParts(std::span<const uint8_t> file, const Limits& limits, OpenBudget* 
   return CheckSections(reader, *index, *metadata, {json.data(), json.size()}, budget, error);
 }
 
-// What this reader does not take in a bundle of a newer minor version is most likely what that version added.
-// Returns false.
+// If this reader refuses something in a bundle of a newer minor version, then most likely that version added
+// it. Returns false.
 bool TellNewer(const BundleIndex& index, Error* error) {
   bool unknown = error && (error->code == Code::kMalformed || error->code == Code::kUnsupported);
   if (!unknown || index.minor <= kFormatMinor) return false;
@@ -519,7 +519,7 @@ bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, OpenBudget*
 
 bool ReadBundle(std::span<const uint8_t> file, const Limits& limits, const Allocator* allocator,
                 BundleIndex* index, Metadata* metadata, Error* error) {
-  // The budget goes with the call and what was read stays, so its memory is the allocator's own.
+  // The budget goes with the call and the result stays, so its memory is the allocator's own.
   OpenLimits own;
   own.memory_bytes = UINT64_MAX;
   OpenBudget budget(allocator, own, file.size());

@@ -1,11 +1,11 @@
 #pragma once
-// What bundles share that are written from another bundle: its sections, without some of them.
+// The shared part of all writers that make a bundle from another bundle: its sections, without some of them.
 
 #include "artifact/bundle.h"
 
 namespace adc::artifact {
 
-/// Sections of a bundle to write again, and the memory behind them.
+/// Sections of a bundle to write again, and their memory.
 struct SectionCopies {
   Vector<Vector<uint8_t>> contents;
   Vector<SectionInput> sections;

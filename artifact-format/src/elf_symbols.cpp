@@ -67,7 +67,8 @@ bool ElfSymbols::Next(size_t longest, Symbol* symbol) {
   const uint8_t* row = bytes_.data() + at_;
   uint64_t begin = Load<uint32_t>(row);
   if (begin >= names_.size()) return Bad(at_, "has a symbol whose name lies outside of its bytes");
-  // Symbols may overlap in the table of names: what is longer than the caller asks about is not followed.
+  // Symbols may overlap in the table of names: a name that is longer than the caller asks about is not read
+  // to its end.
   std::string_view name = Piece(names_, begin, longest + 1);
   size_t end = name.find('\0');
   symbol->name = end == std::string_view::npos ? std::string_view() : Piece(name, 0, end);

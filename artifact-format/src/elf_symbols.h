@@ -8,7 +8,7 @@
 
 namespace adc::artifact {
 
-/// ELF64, little-endian, version 1. The header has been read by whoever knows type and machine.
+/// ELF64, little-endian, version 1. The caller has read the header, since it knows type and machine.
 class ElfSymbols {
  public:
   static constexpr uint64_t kHeaderBytes = 64;
@@ -25,8 +25,8 @@ class ElfSymbols {
   explicit ElfSymbols(std::span<const uint8_t> bytes) : bytes_(bytes) {}
 
   /// Calls `see(Symbol)` for each symbol of the one table of this kind whose name is at most `longest` bytes;
-  /// what returns false ends the walk. False with `why` and `where` where headers, sections, symbols or names
-  /// do not lie inside the bytes, or where there are two such tables.
+  /// the walk ends when `see` returns false. False with `why` and `where` where headers, sections, symbols or
+  /// names do not lie inside the bytes, or where there are two such tables.
   template <class See>
   bool Walk(Table kind, size_t longest, const See& see) {
     if (!Open(kind)) return false;

@@ -4,7 +4,7 @@
 #include "metadata_fields.h"
 #include "metadata_rules.h"
 
-// What follows from the rest of the metadata: cells, interface hashes, size classes.
+// The parts that follow from the rest of the metadata: cells, interface hashes, size classes.
 
 namespace adc::artifact {
 namespace {

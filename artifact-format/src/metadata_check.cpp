@@ -70,8 +70,8 @@ class Checker {
     return good || Broken("the digests of the sources are wrong");
   }
 
-  // What kernels ask about each other, of one kernel, so that each is walked once and not for each task that
-  // names it.
+  // The facts that kernels ask about each other, of one kernel, so that each is walked once and not for each
+  // task that names it.
   struct Summary {
     uint64_t targets = 0;              ///< bit n: all of its tasks have code for target n
     uint64_t stacks = 0;               ///< more than any number that its stacks count for
@@ -114,7 +114,7 @@ class Checker {
     }
     return Text(what, name);
   }
-  // What tools write into headers and scripts: a C identifier.
+  // A name that tools write into headers and scripts: a C identifier.
   bool Symbol(std::string_view what, std::string_view name, bool may_be_empty) {
     if (!Name(what, name, may_be_empty)) return false;
     for (size_t at = 0; at < name.size(); ++at) {
@@ -473,8 +473,8 @@ class Checker {
     return is_trips ? node.param : kNoIndex;
   }
 
-  // The launcher gives what it counts for an axis to the parameter behind its extent. A size kernel is given
-  // what was counted for the kernel that it sizes.
+  // The launcher counts the iterations of an axis and gives the count to the parameter that the axis' extent
+  // reads. A size kernel is given what was counted for the kernel that it sizes.
   bool TripKernel(const KernelMeta& kernel, const TaskMeta& task) {
     uint32_t counted = 0;
     for (NodeId extent : task.extents) {

@@ -1,8 +1,8 @@
 #pragma once
-// What a bundle's metadata looks like as JSON: every object's fields, in the ascending order that canonical
-// JSON has them, once, for the writer and the reader (`V`). `M` is the structure, const for the writer. The
-// schema in metadata.schema.json says the same to other tools; a test compares the two. `v.Since(n)`: whether
-// the bundle is of minor version n or later, and so has the fields that came with it.
+// The form of a bundle's metadata as JSON: every object's fields, in the ascending order that canonical JSON
+// has them, once, for the writer and the reader (`V`). `M` is the structure, const for the writer. The schema
+// in metadata.schema.json says the same to other tools; a test compares the two. `v.Since(n)`: whether the
+// bundle is of minor version n or later, and so has the fields that came with it.
 
 #include "artifact/metadata.h"
 

@@ -180,8 +180,8 @@ class MetaReader {
       for (uint32_t param = 0; param < kernel.params.size(); ++param) {
         if (kernel.params[param].kind != ParamKind::kScalar && !all.TryPush(param)) return json_.NoMemory();
       }
-      // Copied here, checked later, given back: what all of that takes is spent before any of it is done.
-      // Where there are no steps or bytes left, the budget explains.
+      // Copied here, checked later, given back: the steps and bytes for all of it are spent before any of it
+      // is done. Where there are no steps or bytes left, the budget explains.
       uint64_t counted = 0;
       for (const TaskMeta& task : kernel.tasks) counted += task.size_kernel.empty() ? 0 : 1;
       if (budget && !budget->Spend(8 * counted * all.size())) return json_.NoMemory();
@@ -307,7 +307,7 @@ class MetaReader {
     }
     return json_.Fault(Quote(), Shown(), Quote(), " is not a value of '", key, "'");
   }
-  // The word that is none of a list, for a message: what terminals might obey is not repeated.
+  // The word that is none of a list, for a message: bytes that terminals might obey are not repeated.
   std::string_view Shown() { return IsPrintable() ? word_.view() : "a word that is not printable"; }
   std::string_view Quote() { return IsPrintable() ? "'" : ""; }
   bool IsPrintable() {

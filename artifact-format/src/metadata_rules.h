@@ -1,5 +1,5 @@
 #pragma once
-// What FinishMetadata fills and CheckMetadata compares with.
+// The parts that FinishMetadata fills and CheckMetadata compares with.
 
 #include "artifact/budget.h"
 #include "artifact/metadata.h"
@@ -9,8 +9,9 @@ namespace adc::artifact {
 /// CheckMetadata within a budget; null: without one.
 bool CheckMetadata(const Metadata& metadata, const Limits& limits, OpenBudget* budget, Error* error);
 
-/// Hashes of interfaces, one kernel after the other: XXH3-64 of a canonical text, the kernel's name and what
-/// a caller must give, one parameter per line. Each layout is written once, however many parameters have it.
+/// Hashes of interfaces, one kernel after the other: XXH3-64 of a canonical text, the kernel's name and the
+/// arguments that a caller must give, one parameter per line. Each layout is written once, however many
+/// parameters have it.
 class InterfaceHasher {
  public:
   InterfaceHasher(const Metadata& metadata, const Allocator* allocator, Steps* steps);
@@ -24,7 +25,7 @@ class InterfaceHasher {
   const Metadata& metadata_;
   Steps* steps_;
   String text_;
-  Vector<String> layouts_;  ///< empty where nobody asked yet
+  Vector<String> layouts_;  ///< empty where no call has asked yet
 };
 
 /// The highest class among a task's extents and capacities; an unknown capacity is S2.

@@ -74,7 +74,7 @@ bool CheckCode(const Section& item, std::span<const uint8_t> bytes, const Metada
     return Fail(error, Code::kMalformed, Rule::kH10, "two entries for target '", target.name.view(),
                 "' have the symbol '", names.twice(), "'");
   }
-  // Code that nothing launches: the entries were taken out.
+  // Code that no task launches: the entries were taken out.
   if (names.size() == 0 && HasTasks(metadata)) {
     return Fail(error, Code::kMalformed, Rule::kH10, "section ", std::string_view(kind, 4),
                 " holds code for target '", target.name.view(),

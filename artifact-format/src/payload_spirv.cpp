@@ -1,6 +1,6 @@
-// A SPIR-V module as far as it can be judged without its own tools: header, the stream of instructions, what
-// it declares and which entry points it has. Drivers trust the length of every instruction, so that is
-// checked to the last word.
+// A SPIR-V module as far as it can be judged without its own tools: header, the stream of instructions, its
+// declarations and its entry points. Drivers trust the length of every instruction, so that is checked to the
+// last word.
 
 #include <iterator>
 
@@ -28,7 +28,7 @@ constexpr Capability kCapabilities[] = {
 #undef ADC_SPIRV_CAPABILITY
 };
 
-// Features are sorted: what begins with a prefix stands where the prefix would.
+// Features are sorted: features that begin with a prefix stand at the place of the prefix.
 bool States(const TargetMeta& target, std::string_view feature) {
   bool prefix = feature.ends_with('*');
   if (prefix) feature.remove_suffix(1);

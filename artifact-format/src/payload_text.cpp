@@ -1,5 +1,5 @@
-// Code that is text: it is UTF-8, and it declares the entry points that the metadata states. What it does is
-// for the driver's compiler to say.
+// Code that is text: it is UTF-8, and it declares the entry points that the metadata states. The driver's
+// compiler checks the rest.
 
 #include "artifact/views.h"
 #include "json.h"

@@ -1,6 +1,6 @@
 #pragma once
-// What the format asks of the operating system: memory at addresses of an alignment beyond what the C library
-// gives.
+// The format asks this of the operating system: memory at addresses of an alignment beyond that of the C
+// library's memory.
 
 #include <cstdlib>
 

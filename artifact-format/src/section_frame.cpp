@@ -8,7 +8,7 @@
 namespace adc::artifact {
 namespace {
 
-// Of zstd. What is small is worth the time of the thorough one: 15 ms for 64 KiB.
+// Of zstd. Small sections are worth the time of the thorough one: 15 ms for 64 KiB.
 constexpr int kLevel = 9, kThoroughLevel = 19;
 constexpr size_t kThorough = 512 << 10;
 // Of RFC 8878: a block's header, with the last block's bit, and the type 0 of a block that is stored as it
@@ -29,7 +29,7 @@ bool Copy(std::span<const uint8_t> bytes, size_t plain, Vector<uint8_t>* stored,
   ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0);
   ZSTD_CCtx_setParameter(context, ZSTD_c_dictIDFlag, 0);
   ZSTD_CCtx_setPledgedSrcSize(context, bytes.size());
-  // With a plain end the frame is left open behind the compressed blocks.
+  // With a plain end the frame is left open after the compressed blocks.
   ZSTD_inBuffer from = {bytes.data(), bytes.size() - plain, 0};
   ZSTD_outBuffer to = {stored->data(), bound, 0};
   size_t left = ZSTD_compressStream2(context, &to, &from, plain == 0 ? ZSTD_e_end : ZSTD_e_flush);

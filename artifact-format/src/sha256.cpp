@@ -22,8 +22,8 @@ uint32_t Rotate(uint32_t value, int by) {
   return value >> by | value << (32 - by);
 }
 
-// One round. What the standard calls a to h moves on by one letter each time; here the letters stay where
-// they are, and the next round is called with the names turned, eight rounds for a whole turn.
+// One round. The variables that the standard calls a to h move on by one letter each time; here the letters
+// stay where they are, and the next round is called with the names turned, eight rounds for a whole turn.
 ADC_ALWAYS_INLINE void Turn(uint32_t a, uint32_t b, uint32_t c, uint32_t& d, uint32_t e, uint32_t f,
                             uint32_t g, uint32_t& h, uint32_t added) {
   uint32_t first = h + (Rotate(e, 6) ^ Rotate(e, 11) ^ Rotate(e, 25)) + (g ^ (e & (f ^ g))) + added;

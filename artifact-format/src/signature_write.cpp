@@ -3,8 +3,8 @@
 #include "artifact/signature.h"
 #include "copy_sections.h"
 
-// Apart from reading signatures, which the loader does: whoever links this links the writer of bundles and
-// the compressor, and the loader must not.
+// Apart from reading signatures, which the loader does: a program that links this links the writer of bundles
+// and the compressor, and the loader must not.
 
 namespace adc::artifact {
 

@@ -5,16 +5,17 @@
 // holds the failure as its value, and only a user that really takes it fails in turn. So `select` and empty
 // ranges are lazy in what they report, without a walk that recurses over a graph of hostile depth.
 //
-// Each loop node has a program: the nodes of its body that depend on its own level, in order. What does not
-// depend on it belongs to the program of an enclosing loop or of the root, and is computed once there. Loops
-// nest at most kMaxSizeLevels deep (a body may not bind its own level again), and so does the recursion here.
+// Each loop node has a program: the nodes of its body that depend on its own level, in order. A node that
+// does not depend on it belongs to the program of an enclosing loop or of the root, and is computed once
+// there. Loops nest at most kMaxSizeLevels deep (a body may not bind its own level again), and so does the
+// recursion here.
 //
-// Two counts bound what it takes. The caller's budget counts values that are computed; the steps of a plan,
-// where one is evaluated for a plan, count the passes over the pool as well, so that many roots over one
-// large pool come to what they take.
+// Two counts bound its work. The caller's budget counts values that are computed; the steps of a plan, where
+// one is evaluated for a plan, count the passes over the pool as well, so that the cost of many roots over
+// one large pool is counted.
 //
-// Most expressions have no loop, and need no programs; many are a shape or an argument alone, and need
-// nothing.
+// Most expressions have no loop, and need no programs; many are a shape or an argument alone, and need no
+// memory.
 
 namespace adc::artifact {
 namespace {
@@ -115,7 +116,8 @@ class Evaluator {
     }
   }
 
-  // Lists, in order, what `top` reaches with free levels that lie in `levels` and hold all of `must`.
+  // Lists, in order, the nodes that `top` reaches with free levels that lie in `levels` and hold all of
+  // `must`.
   bool ListProgram(NodeId top, uint32_t levels, uint32_t must, Range* range) {
     if (!Spend(uint64_t{top} + 1) || !SpendPasses(2 * (uint64_t{top} + 1))) return false;
     range->begin = static_cast<uint32_t>(programs_.size());

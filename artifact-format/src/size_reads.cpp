@@ -10,7 +10,7 @@ namespace adc::artifact {
 bool TaskSizeReads(const KernelMeta& kernel, const TaskMeta& task, Steps* steps, Vector<uint32_t>* params) {
   params->clear();
   const SizeExprPool& pool = kernel.exprs;
-  // What reads nothing is of a lower class, and so is all that it is made of.
+  // A node that reads nothing is of a lower class, and so are all of its operands.
   NodeId end = 0;
   auto is_reading = [&](NodeId id) { return id < pool.size() && pool.ClassOf(id) == SizeClass::kS2; };
   auto extend = [&](NodeId id) {

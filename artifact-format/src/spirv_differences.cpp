@@ -23,7 +23,7 @@ bool Convert(std::span<uint8_t> module) {
     uint32_t first = Load<uint32_t>(module.data() + at);
     uint32_t words = first >> 16, op = first & 0xFFFF;
     if (words == 0 || words > (size - at) / kWord) return false;
-    // What comes before the first function is what the functions share.
+    // The words before the first function are shared by all functions.
     if (op == kOpFunction && shared == bound) shared = next;
     at += kWord;
     for (uint32_t number = 0; number < words - 1; ++number, at += kWord) {

@@ -1,8 +1,8 @@
 /* The compiler as a library: text in memory to a bundle in memory. docs/compiler-library.md is the guide.
  *
- * No call writes or reads a file of the caller's, prints, or changes the process; what is read are LLVM's own
- * libraries of math functions, for targets that need them. Every call may run on any number of threads at once:
- * there is no state besides what the caller holds. A call needs a stack of 8 MiB at most. */
+ * No call writes or reads a file of the caller's, prints, or changes the process; it reads only LLVM's own
+ * libraries of math functions, for targets that need them. Every call may run on any number of threads at
+ * once: there is no state besides what the caller holds. A call needs a stack of 8 MiB at most. */
 
 #ifndef ADC_ADC_H
 #define ADC_ADC_H
@@ -119,7 +119,7 @@ typedef struct adc_options {
   uint32_t optimisation; /* 0 to 3; default 2 */
   adc_float_mode float_mode;
   uint32_t flags;
-  uint32_t checkpoint;  /* iterations of a segment of every long loop; 0: of those marked alone */
+  uint32_t checkpoint;  /* iterations of a segment of every long loop; 0: of the marked ones alone */
   uint32_t error_limit; /* 0: none; default 20 */
   uint32_t threads;     /* that this compilation may use, for several targets; default 1 */
   void* user;           /* for the functions */
@@ -130,7 +130,7 @@ typedef struct adc_options {
 
 typedef struct adc_product adc_product;
 
-/* What `adc --version` prints. */
+/* The text that `adc --version` prints. */
 ADC_API const char* adc_version(void);
 ADC_API void adc_options_init(adc_options* options);
 /* Compiles `count` texts together, as one module. `product` is set where the result is ADC_OK, and is the

@@ -86,7 +86,7 @@ class team {
 #endif
 };
 
-/// What a block may have: 1 to 65536 invocations.
+/// The limits of a block: 1 to 65536 invocations.
 template <int... Sizes>
 concept block_size = ((Sizes > 0) && ...) && (std::int64_t{Sizes} * ...) <= 65536;
 
@@ -97,7 +97,7 @@ struct invocation {
 
 }  // namespace detail
 
-/// One invocation of a block of `Sizes` invocations: what adc::blocks gives its lambda.
+/// One invocation of a block of `Sizes` invocations: the argument of adc::blocks' lambda.
 template <int... Sizes>
 class block {
  public:
@@ -128,7 +128,8 @@ class block {
     return index(0);
   }
   int index(int axis) const { return group(axis) * sizes[axis] + thread(axis); }
-  /// Waits until all invocations of the block have come here; what they stored before, all see after it.
+  /// Waits until all invocations of the block have come here; after it, all see the values that they stored
+  /// before.
   void barrier() const { invocation_.of->barrier(invocation_.number); }
   /// The memory of an adc::shared.
   template <class T, int Count>

@@ -8,7 +8,7 @@
 //   });
 //   std::string text = b.Text();
 //
-// Values know no types: the verifier does. What does not fit is reported by Check and Compile, at the place
+// Values know no types: the verifier does. Check and Compile report a value that does not fit, at the place
 // that was current when it was built.
 
 #ifndef ADC_BUILDER_HPP
@@ -218,7 +218,7 @@ class Builder {
     source.origin_size = origin_text_.size();
     return source;
   }
-  /// Verifies the module; what is wrong goes to `options.report`.
+  /// Verifies the module; `options.report` is given the errors.
   bool Check(adc_options options) const {
     options.emit = ADC_EMIT_CHECK;
     adc_product* product = nullptr;

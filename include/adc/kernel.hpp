@@ -45,7 +45,7 @@ namespace adc {
 // ---- Vectors and matrices
 
 /// N numbers, packed. `v[k]`; `.x .y .z .w` up to four. `vec<T, N>(other)` converts each number, and drops
-/// those behind the N-th.
+/// those after the N-th.
 template <class T, int N>
 struct vec {
   T data[N] = {};
@@ -430,7 +430,7 @@ struct read_only<B> {
   using type = buffer<const typename B::element, B::rank>;
 };
 
-/// A parameter with an attribute: a buffer with all of its members, or what converts to the number.
+/// A parameter with an attribute: a buffer with all of its members, or a value that converts to the number.
 template <class T>
 class marked {
  public:

@@ -3,15 +3,15 @@
 #include "analysis/structure.h"
 
 // A stack without slots is a counter, and its capacity is the counter's largest value. Every piece of code
-// has two numbers: `peak`, how far the counter may rise above where it started, and `net`, what it has moved
-// by at the end, as a range. In sequence
+// has two numbers: `peak`, how far the counter may rise above where it started, and `net`, the change of the
+// counter at the end, as a range. In sequence
 //
 //   peak = max(peak1, net1.upper + peak2),  net = net1 + net2
 //
 // a branch takes the hull (or, where its condition is known, selects), and a loop adds up its body: before
 // iteration k the counter has moved by the sum of net over 0..k, and the peak is the largest of that plus the
-// body's peak. Since expressions are in normal form, `n` pushes and `n` pops cancel, and what is emptied in
-// every iteration of an outer loop does not count more than once.
+// body's peak. Since expressions are in normal form, `n` pushes and `n` pops cancel, and a stack that is
+// emptied in every iteration of an outer loop does not count more than once.
 
 namespace adc::adstack {
 namespace {

@@ -1,10 +1,10 @@
 #pragma once
-// How an adstack of flags lies in memory: element k is bit k % 32 of 32-bit word k / 32, in a row of the heap
-// and in private memory, on every target.
+// The form of an adstack of flags in memory: element k is bit k % 32 of 32-bit word k / 32, in a row of the
+// heap and in private memory, on every target.
 //
 // A push reads the word, puts its bit in, set or clear, and writes the word back: a slot that is visited
 // again forgets what it held, and its neighbours keep what they hold. The words belong to one thread, so that
-// none of this is atomic. What is in bits that nobody has pushed yet does not matter.
+// none of this is atomic. Bits that have not been pushed yet may hold anything.
 
 #include "ir/builder.h"
 

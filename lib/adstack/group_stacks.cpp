@@ -111,8 +111,8 @@ class Grouping {
     return true;
   }
 
-  /// What the bytes of the set follow from; empty where they may be counted, and differ from what any
-  /// expression says.
+  /// The sizes that the bytes of the set follow from; empty where the bytes may be counted, and then differ
+  /// from every expression.
   std::vector<std::pair<NodeId, ir::Scalar>> SizesOf(const ByteSet& set) const {
     std::vector<std::pair<NodeId, ir::Scalar>> sizes;
     for (uint32_t n : set.stacks) {

@@ -9,8 +9,9 @@
 // stacks of different gates join only where their bytes are equal in every launch, which an expression says
 // that both share. (With bytes s and t, s < t, of which a and b iterations need one, joining would take up to
 // (a + b) * t in place of a * s + b * t; where t is needed rarely, that is any number of times more.)
-// What the rest of a branch tapes stays in a group of its own. The one thing that can be lost: a target keeps
-// some of the stacks in private memory, and the others have a row for each iteration that needs any of them.
+// The stacks of the rest of a branch stay in a group of their own. The one thing that can be lost: a target
+// keeps some of the stacks in private memory, and the others have a row for each iteration that needs any of
+// them.
 //
 // On a CPU nothing passes gates: each worker has one row, which holds the stacks of all groups. There any
 // stacks that never live at the same time take the same bytes, those of the longest.

@@ -62,8 +62,8 @@ class Lowering {
     auto position = static_cast<uint32_t>(stacks_.size());
     stacks_.push_back({&plan, task, number, {}, {}, {}});
     of_stack_[plan.stack] = position;
-    // Where the gate is the kernel's body the claim stands right before the first thing that has to do with
-    // the task's stacks; elsewhere where the gate's block begins.
+    // If the gate is the kernel's body, the claim stands right before the first instruction that concerns the
+    // task's stacks, else at the begin of the gate's block.
     Inst first;
     if (plan.gate == kernel_.Body()) {
       first = kernel_.DefiningInst(plan.stack);

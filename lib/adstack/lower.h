@@ -8,7 +8,7 @@
 // The guard. Nothing is written outside of a row, whatever the launch gives. Where the slot is a `for`'s
 // iteration number the loop's trip count is compared once, at its head: over the capacity the loop and its
 // reversed twin run no iteration. A `while` compares its counter in its test and stops. Any other access
-// compares its slot. What does not fit is reported by status.raise with the capacity that would have been
+// compares its slot. status.raise reports an access that does not fit, with the capacity that would have been
 // needed; where trip count and capacity are constants nothing is left of the comparison.
 //
 //   %r = row.claim 0   %c = row.capacity 0
@@ -18,7 +18,7 @@
 //
 // Requires: Phase::Differentiated; `plan` was made from this function, which is unchanged since. Guarantees:
 // no stack operation is left; rows and their numbers are those of the plan. The module's phase is the
-// caller's to set, once all its kernels are lowered. Breaks: what was known of the function's values and
+// caller's to set, once all its kernels are lowered. Breaks: all facts about the function's values and
 // positions.
 
 #include "adstack/plan.h"

@@ -170,15 +170,16 @@ class Planner {
     if (is_saved) stack.storage = Storage::kSaved;
     stack.param = facts.param;
     stack.addressing = facts.indexed ? artifact::Addressing::kIndexed : artifact::Addressing::kCounted;
-    // What is popped alone another kernel has pushed, and asked memory for; the extent of that bounds the
-    // slots.
+    // A stack that is only popped was pushed by another kernel, which asked for its memory; the extent of
+    // that memory bounds the slots.
     stack.capacity = Folded(facts.indexed ? LargestSlot(facts, &stack.loose)
                                           : DeepestFill(kernel_, facts, bounds_, &stack.loose));
     stack.loose = stack.loose && stack.capacity != kNoNode;
     plan_.tasks[facts.task].stacks.push_back(std::move(stack));
   }
 
-  /// What depends on nothing is a number, however many iterations that takes, within reason.
+  /// Folds an expression that depends on nothing to a number, as long as its evaluation takes at most
+  /// kMostFolding steps.
   NodeId Folded(NodeId expr) {
     if (expr == kNoNode || work_.ClassOf(expr) != SizeClass::kS0 || !work_.HasLoops(expr)) return expr;
     artifact::SizeEnv env;

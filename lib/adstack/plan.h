@@ -1,6 +1,6 @@
 #pragma once
 // The adstack plan of a kernel: how many iterations each task has, which stacks it keeps, how large they get,
-// where they live. What the loader sizes a launch from, in the compiler's terms.
+// where they live. The loader sizes a launch from it; this is the compiler's form of it.
 
 #include <string>
 #include <vector>
@@ -18,7 +18,7 @@ using artifact::NodeId;
 struct PlanConfig {
   uint32_t lanes = 1;            ///< rows lie interleaved in blocks of this many; 1 on a CPU
   uint32_t private_bytes = 256;  ///< per task: small tapes up to this size in all need no row
-  bool forbid_s2 = false;        ///< what only device data can size is an error (E0504)
+  bool forbid_s2 = false;        ///< a size that only device data gives is an error (E0504)
 };
 
 /// How one push, pop or top stays inside its stack.
@@ -129,7 +129,7 @@ bool SameStorage(const AdstackPlan& left, const AdstackPlan& right);
 std::string PrintPlan(const ir::Module& module, const ir::Function& kernel, const AdstackPlan& plan,
                       const diag::SourceManager& sources, std::string_view lanes = {});
 
-/// What the bundle says of one task's stacks. Expressions keep their positions in `plan.exprs`.
+/// The entry of the bundle for one task's stacks. Expressions keep their positions in `plan.exprs`.
 artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task,
                                    const diag::SourceManager& sources);
 

@@ -95,7 +95,8 @@ class PlanPrinter {
       text_ += "    rows interleave by " + std::string(lanes_) + "\n";
   }
 
-  /// "4 * [max(n, 0)] + max of (4 * [n], 8 * [m])": what shares bytes counts once. No group: a CPU's row.
+  /// "4 * [max(n, 0)] + max of (4 * [n], 8 * [m])": stacks that share bytes count once. No group: a CPU's
+  /// row.
   std::string RowFormula(const TaskPlan& task, std::optional<uint32_t> group) {
     auto share_of = [&](const PlannedStack& stack) { return group ? stack.share : stack.cpu_share; };
     std::string sum;
@@ -203,7 +204,7 @@ artifact::AdstackPlanMeta PlanMeta(const AdstackPlan& plan, const TaskPlan& task
     entry.share = stack.share;
     meta.stacks.push_back(entry);
   }
-  // What breaks a promise is counted beside what stacks hold.
+  // Iterations that break a promise are counted beside the elements of stacks.
   for (const PlannedPromise& promise : task.promises) {
     artifact::StackMeta entry;
     entry.id = static_cast<uint32_t>(meta.stacks.size());

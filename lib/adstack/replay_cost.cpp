@@ -22,7 +22,7 @@ using ir::OpClass;
 constexpr uint64_t kPerTapedByte = 10, kPerAccessedByte = 7;
 constexpr uint64_t kDivision = 10, kFunction = 30, kFunctionOfTwo = 60;
 
-/// What one iteration of a loop takes.
+/// The cost of one iteration of a loop.
 struct Body {
   uint64_t cost = 0;
   uint32_t loops = 0;  ///< how many are inside each other
@@ -65,7 +65,7 @@ class ReplayCosts {
 
   bool IsLoop(Inst inst) const { return kernel_[inst].op == Op::For || kernel_[inst].op == Op::While; }
 
-  /// What the instruction reads or makes, in bytes.
+  /// The bytes that the instruction reads or makes.
   uint64_t BytesOf(Inst inst) const {
     const ir::InstData& data = kernel_[inst];
     uint64_t bytes = 0;
@@ -112,7 +112,7 @@ class ReplayCosts {
     return std::find(std::begin(kDivisions), std::end(kDivisions), op) != std::end(kDivisions);
   }
 
-  /// By loop: what each of its iterations pushes into rows. What a branch pushes may not be pushed.
+  /// By loop: the bits that each of its iterations pushes into rows. A push in a branch may not be executed.
   std::map<Inst, uint64_t> TapedBits(const TaskPlan& task) const {
     std::map<Inst, uint64_t> taped;
     for (const PlannedStack& stack : task.stacks) {

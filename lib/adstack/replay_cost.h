@@ -1,5 +1,5 @@
 #pragma once
-// What it costs to run the iterations between two checkpoints once more, against what their tape costs.
+// The cost of running the iterations between two checkpoints once more, against the cost of their tape.
 
 #include "adstack/plan.h"
 #include "ir/function.h"

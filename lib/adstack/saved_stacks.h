@@ -19,8 +19,8 @@
 namespace adc::adstack {
 
 /// Elements that `access` needs of its buffer of saved values, by arguments and shapes alone; kNoNode: these
-/// do not say it. What a gradient reads they may bound less well than what its kernel has stored: then they
-/// do not.
+/// do not say it. They may bound the reads of a gradient less tightly than the stores of its kernel: then
+/// they do not say it.
 artifact::NodeId SavedElements(const ir::Function& kernel, sizing::Bounds& bounds, ir::Inst access);
 
 /// The parameter of saved values that `inst` loads from or stores to; kNoAttr: none.

@@ -37,8 +37,7 @@ Block CommonBlock(const Function& function, Block left, Block right) {
 constexpr size_t kMaxGates = 8;
 
 /// The branches below `common` that hold all accesses: one for each outermost branch that has some, as far in
-/// as its accesses allow. Empty where an access lies behind none, or where one of the branches is always
-/// taken.
+/// as its accesses allow. Empty where an access lies in none, or where one of the branches is always taken.
 std::vector<Block> BranchesOf(const Function& function, Block common, const std::vector<Inst>& accesses) {
   struct Cluster {
     Block outermost, held;

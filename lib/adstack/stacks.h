@@ -1,6 +1,6 @@
 #pragma once
-// The adstacks of a kernel: who pushes and pops each, in which task, under which gate, and which of them
-// never live at the same time.
+// The adstacks of a kernel: the pushes and pops of each, its task, its gate, and which of them never live at
+// the same time.
 
 #include <vector>
 
@@ -24,10 +24,10 @@ struct StackFacts {
   /// The innermost branch of an `if` that holds all accesses; where there is none, the body of the task's
   /// parallel, or of the kernel.
   ir::Block gate;
-  /// Where a thread needs the stack's row: `gate` alone, or where every access lies behind some branch
-  /// further in, those branches, in textual order (a forward and a reverse sweep with one condition).
+  /// The blocks in which a thread needs the stack's row: `gate` alone, or, if every access lies in some
+  /// branch further in, those branches, in textual order (a forward and a reverse sweep with one condition).
   std::vector<ir::Block> gates;
-  /// What holds wherever the stack is touched: conditions of `if`s, and whether they are true there.
+  /// Facts that hold wherever the stack is touched: conditions of `if`s, and whether they are true there.
   std::vector<std::pair<ir::Value, bool>> conditions;
   diag::SourceSpan place;  ///< of what is pushed
 };
@@ -43,7 +43,7 @@ std::vector<StackFacts> CollectStacks(const ir::Function& kernel, const analysis
 bool NeverLiveTogether(const ir::Function& kernel, const analysis::Structure& structure,
                        const StackFacts& left, const StackFacts& right);
 
-/// The position in `tasks` of the one that `inst` is in; their number where it is behind the last.
+/// The position in `tasks` of the one that `inst` is in; the number of tasks where it is after the last.
 uint32_t TaskOf(const ir::Function& kernel, const analysis::Structure& structure,
                 const std::vector<analysis::Task>& tasks, ir::Inst inst);
 

@@ -7,9 +7,9 @@
 // of a mixed-radix number (digits.h). If the digits of all indices of the loop can be read back from the axes
 // of the access, different iterations touch different cells.
 //
-// Indices wrap, and a number that went once round is in range again: i * 2^30 is 0 for every fourth i. What
-// may be concluded then depends on which iterations execute the accesses: all of them, or those that a gate
-// lets through (GateOf).
+// Indices wrap, and a number that went once round is in range again: i * 2^30 is 0 for every fourth i. The
+// conclusion then depends on the iterations that execute the accesses: all of them, or those that a gate lets
+// through (GateOf).
 
 #include "analysis/access.h"
 
@@ -91,7 +91,7 @@ Value AccessFacts::Unwidened(Value index) const {
 
 IndexWord AccessFacts::CommonWord(Value index_a, Value index_b) {
   const IndexWidths& widths = forms_.widths();
-  // What an index of 64 bits that is a widened one of 32 says, the narrow one says.
+  // An index of 64 bits that is widened from one of 32 says no more than the narrow one.
   Value a = Unwidened(index_a), b = Unwidened(index_b);
   bool narrow_a = forms_.BitsOf(a) == widths.narrow, narrow_b = forms_.BitsOf(b) == widths.narrow;
   bool loose_a = forms_.IsNarrow(a), loose_b = forms_.IsNarrow(b);
@@ -307,7 +307,7 @@ void AccessFacts::Decode(Inst loop, Value index_a, Value index_b, const Gate& ga
   std::optional<Difference> difference = Together(a, b);
   if (!difference) return;
   if (__builtin_sub_overflow(form_a.constant, form_b.constant, &difference->constant)) return;
-  // The access that holds the other one stands for both; what gates it must gate the other one too.
+  // The access that holds the other one stands for both; a value that gates it must gate the other one too.
   Executed executed;
   if (difference->a_holds_b && gate_a.open && gate_a.IsPartOf(gate_b)) {
     executed = {true, gate_a.indices};
@@ -505,7 +505,7 @@ bool AccessFacts::BehindLater(Inst loop, Inst read, Inst write) {
     if (!BoundDigit(loop, word.bits, digit)) continue;
     Wide iterations = (digit.most + std::abs(step) - 1) / std::abs(step);
     if (!meeting || *meeting >= iterations) return true;
-    // What is executed in every iteration is in range in every one, and moves by `moves` exactly.
+    // An access that every iteration executes is in range in every one, and moves by `moves` exactly.
     Wide half = Wide{1} << (word.bits - 1);
     Gate gate_read = GateOf(loop, read), gate_write = GateOf(loop, write);
     bool in_range = word.whole && (gate_read.Always() || gate_write.Always()) &&

@@ -84,7 +84,8 @@ class AccessFacts {
   /// An index of a loop taken apart.
   struct Parts;
   Gate GateOf(ir::Inst loop, ir::Inst access);
-  /// What holds wherever `order` does is an interval of an index of a loop in or around `loop`.
+  /// Adds the interval of an index, of a loop in or around `loop`, in which `order` holds; false if `order`
+  /// is no such interval.
   bool AddInterval(ir::Inst loop, const Order& order, Gate& gate);
   /// Where `condition` holds, indices of loops in `loop` have these values from outside of it.
   void CollectFixed(ir::Inst loop, ir::Value condition,
@@ -99,8 +100,8 @@ class AccessFacts {
   /// The polynomial of `v` is its value over the integers.
   bool IsExact(ir::Value v);
   void BoundByConstant(Digit& digit, int64_t count) const;
-  /// Where the values of a digit lie: false where its bounds are not those of a counting loop, or are not the
-  /// same in every iteration of `loop`.
+  /// Finds the interval of a digit's values: false where its bounds are not those of a counting loop, or are
+  /// not the same in every iteration of `loop`.
   Wide MostOf(ir::Value v, Wide most) const;
   bool BoundDigit(ir::Inst loop, uint32_t word_bits, Digit& digit);
   bool TakeApart(ir::Inst loop, uint32_t word_bits, std::span<const ir::Value> own, const AffineForm& form,
@@ -109,7 +110,7 @@ class AccessFacts {
   /// Values that are not zero wherever `access` is executed.
   std::vector<ir::Value> NonzeroAt(ir::Inst loop, ir::Inst access, const Gate& gate);
   bool AreNonzero(ir::Inst loop, ir::Inst access, const Gate& gate, std::span<const ir::Value> radices);
-  /// What an index is widened from, which two iterations have in common as well.
+  /// The value that an index is widened from, which two iterations have in common as well.
   CommonIndex Narrowed(ir::Value& index) const;
   /// Adds what the axes determine together.
   void DecodeTogether(ir::Inst loop, ir::Inst a, ir::Inst b, const Gate& gate_a, const Gate& gate_b,

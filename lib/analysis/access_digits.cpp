@@ -1,5 +1,5 @@
 // Accesses whose indices are digits of the iteration's number, or stand behind conditions that keep them in
-// an image: what determined.h asks for, gathered.
+// an image. This file gathers the facts that determined.h asks for.
 
 #include <algorithm>
 
@@ -73,7 +73,7 @@ std::vector<Value> AccessFacts::NonzeroAt(Inst loop, Inst access, const Gate& ga
     if (around != loop && !structure_.Contains(loop, around)) continue;
     uint32_t axes = f[around].op == Op::For ? 1 : 0;
     if (f[around].op == Op::Parallel) axes = static_cast<uint32_t>(f[f[around].regions[0]].params.size());
-    // What is more than a number that is not negative.
+    // Inside a loop that begins at 0 or above, its end is not zero.
     for (uint32_t n = 0; n < axes; ++n) {
       Value lo = f.Operand(around, 2 * n), hi = f.Operand(around, 2 * n + 1);
       if (f.IntegerConstant(lo).value_or(-1) >= 0) values.push_back(EndBehindGuard(lo, hi));
@@ -156,7 +156,7 @@ void AccessFacts::DecodeTogether(Inst loop, Inst a, Inst b, const Gate& gate_a, 
                                                                : nullptr;
   if (outer != nullptr) {
     box = {true, outer->from_begin, outer->limits};
-    // What a loop counts is below its end as well.
+    // An index of a loop is below the end of the loop as well.
     for (Inst around : structure_.Enclosing(outer == &gate_a ? a : b)) {
       if (f[around].op != Op::Parallel && f[around].op != Op::For) continue;
       size_t axes = f[around].op == Op::For ? 1 : f[f[around].regions[0]].params.size();

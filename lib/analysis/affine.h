@@ -3,8 +3,8 @@
 // taken apart further (parameters, shapes, loop indices, loaded integers).
 //
 // Sums, differences and products of i32 and i64 are followed through, and widening from one to the other;
-// everything else is an atom. Arithmetic wraps, so that value and polynomial agree modulo 2^64 where no
-// arithmetic of 32 bits stands behind the value, and modulo 2^32 where some does (AffineForms::IsNarrow).
+// everything else is an atom. Arithmetic wraps, so that value and polynomial agree modulo 2^64 where the
+// value is computed without arithmetic of 32 bits, and modulo 2^32 elsewhere (AffineForms::IsNarrow).
 
 #include <array>
 #include <deque>
@@ -64,7 +64,8 @@ class AffineForms {
       : function_(&function), widths_(widths) {}
   /// The form of an integer value. A value that cannot be taken apart is its own atom.
   const AffineForm& Of(ir::Value v);
-  /// True when the form says the value modulo 2^32 alone: arithmetic of 32 bits behind it may wrap.
+  /// True when the form says the value modulo 2^32 alone: the value is computed with arithmetic of 32 bits,
+  /// which may wrap.
   bool IsNarrow(ir::Value v);
   const IndexWidths& widths() const { return widths_; }
   /// Bits of an index, or of the arithmetic that makes it.

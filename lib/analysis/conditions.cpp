@@ -29,8 +29,8 @@ bool Excludes(const Function& f, Value value, bool holds, Value decider, bool ta
                      [&](const Order& order) { return std::find(is.begin(), is.end(), order) != is.end(); });
 }
 
-/// A condition that is `then` where `decider` holds, and `other` elsewhere. Where one of them is never
-/// `holds` the decider has gone the other way.
+/// A condition that is `then` where `decider` holds, and `other` elsewhere. If one of them is never `holds`,
+/// the decider has gone the other way.
 bool CollectChosen(const Function& f, Value decider, Value then, Value other, bool holds,
                    std::vector<Order>& orders, uint32_t depth) {
   bool takes_then = Excludes(f, other, holds, decider, false, depth);

@@ -1,5 +1,5 @@
 #pragma once
-// What a condition says about integers, through negations, conjunctions, and branches that hand one out.
+// The facts about integers in a condition, through negations, conjunctions, and branches that hand one out.
 
 #include <vector>
 

@@ -6,7 +6,7 @@
 #include "ir/either_side.h"
 
 // A walk backwards from every place that decides. Tapes of one number, as tasks have them, are taken for one:
-// what is marked beyond need is only computed as it is written.
+// a value that is marked without need is only computed as it is written.
 
 namespace adc::analysis {
 

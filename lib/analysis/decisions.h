@@ -6,8 +6,8 @@
 // the side that the value was taken from: an iteration that passes a gate in the gradient and did not when
 // its rows were counted has no row; an index that is rounded the other way is another cell, or none. Where
 // one of them contracts a product and a sum to an fma, or regroups a sum, and another one does not, a value
-// at the border falls to either side. So what decides is computed as it is written, in every kernel and mode
-// of floats, and only the rest is open to the compiler.
+// at the border falls to either side. So a value that decides is computed as it is written, in every kernel
+// and mode of floats, and only the rest is open to the compiler.
 //
 //   %p = mul %a, %b                 decides: no part of an fma
 //   %g = gt (sub %p, %c), 0.0
@@ -45,7 +45,7 @@ class Decisions {
   void Visit(ir::Value value);
   void VisitParam(ir::Value value);
   void VisitResult(ir::Value value);
-  /// What is carried round a loop in place `number`.
+  /// Visits the carried value of a loop in place `number`.
   void VisitCarried(ir::Inst loop, uint32_t number);
   /// All that is written into `container`: a local array, a parameter, an adstack.
   void VisitContent(ir::Value container);

@@ -1,12 +1,12 @@
-// What two iterations have in common is found step by step, from equal polynomials: where all terms but one
-// are known, so is the value of that one. With quotients among the values this reads numbers back that were
-// divided:
+// The values that two iterations have in common are found step by step, from equal polynomials: if all terms
+// but one are known, the value of that one is known too. With quotients among the values this reads numbers
+// back that were divided:
 //
 //   x[i / 3, i - i / 3 * 3]     the first index is Q, a quotient; the second one is i - 3*Q, and Q is known
 //
 // *Quotients of quotients.* (i / m) / n is i / (m*n), rounded to zero as all divisions here, for all numbers
-// and 0 alike, where the product does not wrap, and 0 where it does, since i is smaller then. Which of both
-// it is, is the same in all iterations; what is known has to be known in both cases.
+// and 0 alike, where the product does not wrap, and 0 where it does, since i is smaller then. The case is the
+// same in all iterations; a fact has to hold in both cases.
 //
 // *Boxes.* In y*w + x with x < w from a condition, nothing says that w is not near 2^32, nor that y*w does
 // not wrap. But the access is executed for all x and y of a box, and its indices are in range: between 0 and
@@ -134,7 +134,7 @@ bool Determination::Learn(const CommonIndex& index) {
     return split && (LearnFromRemainder(resolved, *split) || LearnFromTransposed(resolved, *split));
   }
   if (unknown.size() != 1 || unknown[0]->monomial.degree != 1) return false;
-  // A multiple of two to the `bits` that is a multiple of the coefficient takes so many steps.
+  // A multiple of two to the `bits` that is a multiple of the coefficient takes as many steps.
   uint32_t zeros = TrailingZeros(unknown[0]->coefficient);
   Value atom = unknown[0]->monomial.atoms[0];
   if (zeros >= index.bits || forms_.SpanOf(atom) > index.bits - zeros) return false;

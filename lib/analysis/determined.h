@@ -1,5 +1,5 @@
 #pragma once
-// Which indices of loops are known from the indices of an access: two iterations that touch one cell have
+// The indices of loops that are known from the indices of an access: two iterations that touch one cell have
 // them in common.
 
 #include "analysis/quotients.h"
@@ -23,8 +23,7 @@ struct Limit {
   bool is_value = false;  ///< the limit is one value, and that as a number
 };
 
-/// What is known of the iterations in which one of two accesses is executed: the other is executed nowhere
-/// else.
+/// Facts about the iterations in which one of two accesses is executed: the other is executed nowhere else.
 struct Box {
   /// Executed for all combinations of values of indices of loops that lie in one interval each.
   bool is_box = false;
@@ -49,10 +48,10 @@ class Determination {
   /// True when anything became known.
   bool Learn(const CommonIndex& index);
   bool LearnFromBox(const CommonIndex& index, const AffineTerm& low, const AffineTerm& high);
-  /// What is unknown in an index where that is i, of a loop, and a quotient p of i.
+  /// The unknown values of an index, where these are i, of a loop, and a quotient p of i.
   struct NumberAndQuotient {
     ir::Value i, p;
-    AffineForm of_i, of_p;  ///< what they are multiplied with
+    AffineForm of_i, of_p;  ///< their coefficients
   };
   std::optional<NumberAndQuotient> Split(std::span<const AffineTerm* const> unknown) const;
   /// Of a remainder, where another quotient by the same radix is known.

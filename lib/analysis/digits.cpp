@@ -10,7 +10,7 @@
 // Polynomials are numbers over the integers, indices wrap: i * 2^30 is 0 for every fourth i, and with R = C =
 // 2^16 so is every stride of i above. Let the index have w bits. There are two ways to a proof.
 //
-// *By size.* The difference over the integers is smaller than the last window. Where that one is at most 2^w
+// *By size.* The difference over the integers is smaller than the last window. If that one is at most 2^w,
 // the difference is no multiple of 2^w but 0. This needs extents that are true over the integers (`n + 1` of
 // 32 bits may be -2^31) and a bound of the last window, from the types of what it is made of.
 //
@@ -18,8 +18,8 @@
 // executed at every value of its digits, one step of one digit changes an index by its stride modulo 2^w,
 // from one number in range to another: by the stride's residue s between -2^(w-1) and 2^(w-1), exactly. So
 // the index is an exact sum of s_k * d_k, no sum of s_k * (E_k - 1) reaches 2^(w-1), and strides may be taken
-// for their residues. What has to be shown is that these, too, clear their windows. With T_k the residue of
-// window k in [0, 2^w), and the claim that T_k is at least the window:
+// for their residues. It remains to show that these, too, clear their windows. With T_k the residue of window
+// k in [0, 2^w), and the claim that T_k is at least the window:
 //
 //   T_k + slack < 2^(w-1)   the stride is s_k = T_k + slack, it clears the window, and the next one is
 //                           T = s_k * E_k, which s_k * (E_k - 1) < 2^(w-1) leaves below 2^w.
@@ -27,10 +27,10 @@
 //                           T_k = s_j * E_j
 //                           + slacks. If E_k > 1 the stride is negative, 2^w - T_k - slack steps of 1 in
 //                           magnitude, and with s_j * (E_j - 1) must stay below 2^(w-1): s_j > 2^(w-1) -
-//                           slacks, so E_j = 2, and what lies below j is a window of the size of the slacks.
-//                           But s_j came from that window, or is a constant. With slacks up to 2^(w/2),
-//                           constants up to 2^(w-2) that cannot be. So E_k = 1: the digit tells nothing, and
-//                           T stays as it is.
+//                           slacks, so E_j = 2, and the digits below j are a window of the size of the
+//                           slacks. But s_j came from that window, or is a constant. With slacks up to
+//                           2^(w/2), constants up to 2^(w-2) that cannot be. So E_k = 1: the digit tells
+//                           nothing, and T stays as it is.
 //
 // Both digits of a pair j, k must belong to one access for their sum to be in range; with constants alone,
 // where the first case always holds, they need not.
@@ -146,7 +146,7 @@ Wide MagnitudeOf(const AffineForm& form, const AffineForms& forms) {
 std::optional<Wide> FirstMeeting(int64_t constant, int64_t step, uint32_t bits) {
   uint32_t zeros = TrailingZeros(step, bits);
   if (TrailingZeros(constant, bits) < zeros) return std::nullopt;
-  // What is left of the modulus, of the constant, and of the step, which is odd now.
+  // The modulus, the constant and the step without their common power of two; the step is odd now.
   uint32_t rest = bits - zeros;
   __extension__ using Bits = unsigned __int128;
   Bits mask = (Bits{1} << rest) - 1;

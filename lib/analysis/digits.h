@@ -1,6 +1,6 @@
 #pragma once
-// Indices as numbers in a mixed radix: what a difference of two indices says about the iterations that they
-// come from. access.cpp says when the difference of two accesses is one of these.
+// Indices as numbers in a mixed radix: the facts that a difference of two indices gives about the iterations
+// that they come from. access.cpp says when the difference of two accesses is one of these.
 
 #include <vector>
 
@@ -37,7 +37,7 @@ struct IndexWord {
   bool whole = true;   ///< an index that is in range is known from these bits
 };
 
-/// What is known of the iterations in which both accesses are executed.
+/// Facts about the iterations in which both accesses are executed.
 struct Executed {
   /// At every value of the digits of the one that holds the other (of both where neither does), so that the
   /// indices are in range everywhere; but for the values of `gated`, of which there is one interval.

@@ -1,6 +1,7 @@
 #pragma once
-// What touches which memory. Memory is split into *classes* that cannot overlap: each buffer, each field of a
-// layout, each local array, each adstack, and one class for everything behind parameters marked `alias`.
+// Which instructions touch which memory. Memory is split into *classes* that cannot overlap: each buffer,
+// each field of a layout, each local array, each adstack, and one class for the memory of all parameters
+// marked `alias`.
 
 #include <span>
 
@@ -29,7 +30,8 @@ class MemoryClasses {
   explicit MemoryClasses(const Structure& structure);
 
   uint32_t Count() const { return static_cast<uint32_t>(writes_.size()); }
-  /// The class behind `base` (and `field` of a layout); kNoClass where the function never writes or names it.
+  /// The class of the memory of `base` (and `field` of a layout); kNoClass where the function never writes or
+  /// names it.
   uint32_t ClassOf(ir::Value base, uint32_t field) const;
   /// The class that a load, store, atomic, add_to touches.
   uint32_t ClassOf(ir::Inst access) const;

@@ -90,7 +90,7 @@ bool QuotientForms::IsNonnegative(Value atom) const {
 bool QuotientForms::IsNonnegative(const AffineForm& form, uint32_t bits) const {
   if (form.IsConstant()) return form.constant >= 0 && (bits > 62 || form.constant >> (bits - 1) == 0);
   if (Value atom = SingleAtom(form); atom.Valid()) return IsNonnegative(atom) && SpanOf(atom) < bits;
-  // What remains of a number that is not negative.
+  // A remainder of a number that is not negative.
   for (const AffineTerm& term : form.terms) {
     for (uint32_t n = 0; n < term.monomial.degree; ++n) {
       const Quotient* quotient = QuotientOf(term.monomial.atoms[n]);
@@ -130,7 +130,7 @@ AffineForm QuotientForms::Divided(Quotient quotient) {
   return FormOf(AtomFor(quotient));
 }
 
-/// What `v`, a division of some kind, gives; empty where it is of no use.
+/// The form of `v`, a division of some kind; empty where it is of no use.
 std::optional<AffineForm> QuotientForms::Divide(Value v, const AffineForm& x, const AffineForm& radix) {
   Inst inst = function_.DefiningInst(v);
   bool is_signed = !ir::IsUnsigned(function_.TypeOf(v).scalar);

@@ -7,7 +7,7 @@
 //
 // A number that is taken apart into digits and put together again is the number, whatever the spelling: div
 // and rem, floordiv and mod, shifts and masks, a difference with a product. Unlike AffineForms this follows
-// unsigned integers, and what a polynomial says it says modulo two to the bits of its value.
+// unsigned integers, and a polynomial equals its value modulo two to the bits of that value.
 
 #include "analysis/affine.h"
 

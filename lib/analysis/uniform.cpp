@@ -20,7 +20,7 @@ Uniform::Uniform(const ir::Function& function, ir::Inst parallel) : function_(fu
   } else {
     for (ir::Value param : params) varying_.Insert(param);
   }
-  // What a loop yields may vary because of what it carries: again, until nothing new does.
+  // A yielded value may vary because a carried value does: repeat until no new value varies.
   do {
     changed_ = false;
     Visit(block);

@@ -1,10 +1,10 @@
 #pragma once
-// Which values of a parallel loop's body are the same in iterations that run side by side.
+// Finds the values of a parallel loop's body that are the same in iterations that run side by side.
 //
 //   parallel %i in 0..%n {
 //     %a = load %x[%i]                     varies
 //     for %t in 0..%m carry(%v = %a) {     %t is shared: all of them are in the same trip
-//       %w = load %table[%t]               shared: nobody writes %table
+//       %w = load %table[%t]               shared: %table is not written
 //       ...
 //
 // Iterations side by side differ in the counter of the innermost axis alone. Loops run in step, each lane
@@ -22,7 +22,7 @@ class Uniform {
   /// Of the body of `parallel`, or, where that is invalid, of a function all of whose parameters vary.
   Uniform(const ir::Function& function, ir::Inst parallel);
 
-  /// What is made outside of the body is shared.
+  /// A value that is made outside of the body is shared.
   bool Has(ir::Value value) const { return !varying_.Has(value); }
   /// Whether lanes that enter the loop together leave it together.
   bool EndsTogether(ir::Inst loop) const { return !ragged_.Has(loop); }
@@ -36,7 +36,7 @@ class Uniform {
   void VisitFor(ir::Inst inst);
   void VisitWhile(ir::Inst inst);
   void VisitIf(ir::Inst inst);
-  /// What a loop carries in its place `n`: `param` from `initial`, then from `yielded`.
+  /// Visits carried value `n` of a loop: `param` comes from `initial`, then from `yielded`.
   void VisitCarried(ir::Inst loop, uint32_t n, ir::Value initial, ir::Value param, ir::Value yielded);
   bool AnyVaries(std::span<const ir::Value> values) const;
   void Vary(ir::Value value) { changed_ = varying_.Insert(value) || changed_; }

@@ -1,5 +1,5 @@
 #pragma once
-// Who reads each value.
+// The readers of each value.
 
 #include <span>
 

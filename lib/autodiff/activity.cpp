@@ -97,7 +97,7 @@ void Activity::SpreadVaried() {
   }
   for (Inst inst : structure_.Order()) {
     const ir::InstData& data = function_[inst];
-    // What is read out of memory or a tape of a derived kernel may be anything.
+    // A value that is read from memory or from a tape of a derived kernel may be anything.
     bool memory_source = (data.op == Op::Load || ir::IsAtomic(data.op)) && data.result_count == 1 &&
                          DiffParameter(function_.Operand(inst, 0), data.attr);
     if (memory_source || data.op == Op::StackPop || data.op == Op::StackTop) mark(function_.Result(inst));

@@ -12,7 +12,7 @@
 
 namespace adc::autodiff {
 
-/// What of a kernel is differentiated.
+/// The parameters of a kernel that are differentiated.
 struct DiffParameters {
   std::vector<bool> is_diff;  ///< per parameter: it has a companion (an adjoint or a tangent)
 
@@ -29,7 +29,7 @@ class Activity {
   bool Active(ir::Value v) const { return varied_.Has(v) && useful_.Has(v); }
   /// True when parameter number `n` has a companion.
   bool IsDiff(uint32_t n) const { return parameters_.is_diff[n]; }
-  /// True when memory behind `base` (a parameter or a local array; `field` of a layout) has adjoint memory.
+  /// True when the memory of `base` (a parameter or a local array; `field` of a layout) has adjoint memory.
   bool ActiveMemory(ir::Value base, uint32_t field) const;
   /// The same for tangent memory: varied is enough for a local array.
   bool VariedMemory(ir::Value base, uint32_t field) const;

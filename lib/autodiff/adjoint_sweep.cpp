@@ -299,8 +299,8 @@ Value AdjointSweep::UndoUpdate(Inst loop, const Restore& restore, Value state) {
   return first ? builder_.Make(Op::Add, {state, other}) : builder_.Make(Op::Sub, {other, state});
 }
 
-/// Carried values that have an adjoint, one entry per slot: k * 256 + component, and what their adjoints are
-/// after the loop. False where all of these are zero.
+/// Carried values that have an adjoint, one entry per slot: k * 256 + component, and their adjoints after the
+/// loop. False where all of these are zero.
 bool AdjointSweep::CollectCarried(Inst loop, std::vector<uint32_t>* carried, std::vector<Value>* initial) {
   bool seeded = false;
   for (uint32_t k = 0; k < primal_[loop].result_count; ++k) {
@@ -331,7 +331,7 @@ Inst AdjointSweep::MakeReversed(Inst inst, std::span<const Value> initial) {
   return builder_.For(builder_.I32(0), trips, builder_.I32(1), initial, {ir::Word::Reversed});
 }
 
-/// What the iteration `index` has taped, as values and as contents of arrays.
+/// Pops the values and the contents of arrays that the iteration `index` has taped.
 void AdjointSweep::PopTape(Inst loop, Value index) {
   const Tape* tape = primal_sweep_.TapeOf(loop);
   if (tape == nullptr) return;

@@ -1,6 +1,6 @@
 #pragma once
-// The adjoint sweep: the primal's instructions last to first, and what each adds to adjoints. One class over
-// several files, one idea each:
+// The adjoint sweep: the primal's instructions last to first, each with its updates of adjoints. One class
+// over several files, one idea each:
 //   adjoint_sweep.cpp          tasks, units, branches and loops
 //   adjoint_sweep_rules.cpp    arithmetic, vectors, calls
 //   adjoint_sweep_memory.cpp   buffers and parameters
@@ -44,8 +44,8 @@ class AdjointSweep : public Sweep {
   uint32_t SideFrom(ir::Inst user, ir::Value operand) const;
   /// An adjoint that goes from one side of selections to another around it: 0 where it is not selected.
   ir::Value Leave(ir::Value g, uint32_t from, uint32_t to);
-  /// What has to be true, or else false, for a side to be taken where the one around it is; for it to be
-  /// taken where `to` is.
+  /// The condition that has to be true, or else false, for a side to be taken where the one around it is
+  /// taken; for `from` to be taken where `to` is.
   std::pair<ir::Value, bool> ConditionOf(const SelectedSide& side);
   std::pair<ir::Value, bool> ConditionOf(uint32_t from, uint32_t to);
   void ReverseVector(ir::Inst inst);
@@ -71,7 +71,7 @@ class AdjointSweep : public Sweep {
   /// The adjoint of a slot so far; invalid while it is zero.
   ir::Value Adjoint(uint32_t slot) const { return adjoints_.Get(slot); }
   ir::Value AdjointOrZero(uint32_t slot);
-  /// The adjoint of a scalar value, taken: what defines it has nothing more to add.
+  /// The adjoint of a scalar value, taken: its definition has nothing more to add.
   ir::Value AdjointOf(ir::Value v) const { return Adjoint(slots_.Of(v)); }
   void Accumulate(ir::Value v, ir::Value contribution, uint32_t component = 0);
   void AccumulateSlot(uint32_t slot, ir::Value contribution);

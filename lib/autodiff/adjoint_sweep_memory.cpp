@@ -5,7 +5,7 @@
 //   atomic add %y[%i], %v  =>  %gv += load %y.adj[%i]
 //   atomic min %y[%i], %v  =>  where %v is the final %y[%i]:  %gv += atomic exchange %y.adj[%i], 0.0
 //
-// A store consumes its cell's adjoint, whatever is stored: the result does not depend on what was there
+// A store consumes its cell's adjoint for any stored value: the result does not depend on what was there
 // before. Of several iterations that reached the same minimum exactly one takes the adjoint, by the exchange.
 // A parameter that is a scalar collects its adjoint in a register and adds it to memory once per iteration.
 // So does a load inside a serial loop whose address does not change with the loop (held_updates.h): one
@@ -94,8 +94,7 @@ void AdjointSweep::ReverseAtomicExtremum(Inst inst, Value memory, const std::vec
   if (active) Accumulate(v, built_.Result(branch));
 }
 
-/// What the cell of an extremum holds when all iterations are done: the kernel has left it there, or saved
-/// it.
+/// The value of an extremum's cell when all iterations are done: the kernel has left it there, or saved it.
 Value AdjointSweep::FinalValue(Inst inst, const std::vector<Value>& indices) {
   const ir::InstData& data = primal_[inst];
   Value base = primal_.Operand(inst, 0);
@@ -111,7 +110,7 @@ void AdjointSweep::FlushHeldUpdates(Inst loop) {
     if (!g.Valid() || IsZero(g)) continue;
     const ir::InstData& data = primal_[load];
     builder_.SetSpan(data.span);
-    // Where a loop did not run the address may not exist.
+    // If a loop did not run, the address may not exist.
     Value ran;
     for (Inst around = primal_[data.parent].owner;; around = primal_[primal_[around].parent].owner) {
       if (around == loop || !primal_[around].Has(ir::Word::Steps)) {

@@ -17,8 +17,8 @@ class AdjointWork {
   /// True for control that holds an instruction which touches adjoint memory: it has work even where no
   /// adjoint flows in through its results.
   bool TouchesMemory(ir::Inst inst) const { return touches_memory_[inst] != 0; }
-  /// Calls `read` for every primal value that the reverse sweep of `inst` itself reads (of control: what its
-  /// reversed form needs to start; not what its regions need).
+  /// Calls `read` for every primal value that the reverse sweep of `inst` itself reads (of control: the
+  /// values that its reversed form needs to start, not those that its regions need).
   template <class Read>
   void ForEachRead(ir::Inst inst, Read&& read) const;
 

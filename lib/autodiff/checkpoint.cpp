@@ -84,7 +84,7 @@ std::optional<SegmentedKernel> SegmentForCheckpoints(ir::Module& module, Functio
   ADC_CHECK(module.phase == ir::Phase::Scalar, "checkpoints are for shaped kernels");
   auto asked = [&](Inst loop) { return LengthAsked(primal, loop, config); };
   if (primal.grad.Valid() || !AnyLoop(primal, asked)) return std::nullopt;
-  // What is wrong with the primal is for reverse mode to report.
+  // Reverse mode reports the errors of the primal.
   diag::Diagnostics refused;
   ReverseAnalyses whole(module, primal, reread_stored);
   if (!CheckWriteRaces(module, primal, &whole.activity, refused) || !whole.Check(module, refused))

@@ -9,7 +9,7 @@
 
 namespace adc::autodiff {
 
-/// What the command line says about loops without an attribute of their own.
+/// The options of the command line for loops without an attribute of their own.
 struct CheckpointConfig {
   enum class Which : uint8_t {
     Marked,    ///< only loops with the attribute `checkpoint`

@@ -1,7 +1,7 @@
 // The gradient runs after the kernel, so a load that it repeats sees the final contents. That is right
 // exactly when no write of the kernel changes the cell after the load ran: not later in its iteration, not in
 // a later or another iteration, not in a later task (analysis::AccessFacts::MayOverwriteLater). Only loads
-// that are repeated count; what is read linearly is never read again:
+// that are repeated count; a value that is only used linearly is never read again:
 //
 //   %a = load %x[%i]   store %x[%i], (add %a, %b)        fine: nothing needs %a
 //   %a = load %x[%i]   store %x[%i], (mul %a, %b)        refused where %b is active: its adjoint needs %a
@@ -10,8 +10,8 @@
 // (adjoint_sweep_memory.cpp), so that nothing may read the cell between two of them: the adjoint of such a
 // read belongs to the winner until then, whose value is gone when the second one wins.
 //
-// An active load is wrong as well when another iteration of its parallel loop may write the cell: which of
-// the two came first is not known, and so is not which adjoint belongs to the load.
+// An active load is wrong as well when another iteration of its parallel loop may write the cell: their order
+// is not known, and neither is the adjoint that belongs to the load.
 
 #include "autodiff/clobber.h"
 
@@ -215,7 +215,7 @@ void ReverseCheck::CheckLoad(Inst load) {
 }
 
 /// A function and its vjp are written for parameters that are different memory. Where the call writes none of
-/// it, what they have in common does not matter. False after an error.
+/// it, parameters may share memory. False after an error.
 bool ReverseCheck::CheckDistinct(Inst call, const std::string& symbol) {
   std::vector<Value> buffers;
   for (Value operand : kernel_.Operands(call)) {
@@ -251,8 +251,8 @@ bool ReverseCheck::CheckDistinct(Inst call, const std::string& symbol) {
   return true;
 }
 
-/// What `write`, outside of `call`, makes of memory of this class is not seen by the vjp: it reads nothing
-/// there, or what the kernel has saved before.
+/// Whether the vjp does not see the effect of `write`, outside of `call`, on memory of this class: it reads
+/// nothing there, or values that the kernel has saved before.
 bool ReverseCheck::IsUnread(Inst call, const VjpReads& reads, uint32_t memory_class, Inst write) const {
   auto is_here = [&](uint32_t param) {
     return facts_.memory().ClassOf(kernel_.Operand(call, param), ir::kNoAttr) == memory_class;
@@ -289,7 +289,7 @@ void ReverseCheck::CheckInPlace(Inst call) {
     if (!facts_.memory().IsWritten(memory_class)) continue;
     for (Inst write : facts_.memory().Writes(memory_class)) {
       bool own = structure.Contains(call, write);
-      // What the same call writes later is for its vjp to know.
+      // The vjp of the call accounts for later writes of the same call.
       bool meets = own || IsUnread(call, reads, memory_class, write)
                        ? facts_.MayRace(access, write)
                        : facts_.MayOverwriteLater(access, write);
@@ -308,7 +308,7 @@ void ReverseCheck::CheckInPlace(Inst call) {
 
 bool ReverseCheck::CheckSettled(Inst load, uint32_t memory_class, const std::string& value) {
   for (Inst write : Candidates(load, memory_class)) {
-    // Whoever gets to the load gets to the write, and its cell is the same.
+    // An iteration that executes the load executes the write too, and its cell is the same.
     bool breaks = ir::IsAccess(kernel_[write].op) &&
                   facts_.structure().Position(write) > facts_.structure().Position(load) &&
                   facts_.structure().Contains(kernel_[write].parent, load) &&
@@ -343,7 +343,7 @@ bool ReverseCheck::CheckDisjoint(Inst load, uint32_t memory_class, const std::st
   return true;
 }
 
-/// What derived kernels sum into adjoints with; a primal that has it is not reversed.
+/// Refuses the sum by which derived kernels add to adjoints: a primal that has one is not reversed.
 void ReverseCheck::CheckSum(Inst sum) {
   const ir::InstData& data = kernel_[sum];
   Value base = kernel_.Operand(sum, 0);

@@ -6,7 +6,7 @@
 
 namespace adc::autodiff {
 
-/// A graph of values: what is computed from what, and what taping a value costs.
+/// A graph of values: the operands of each, and the cost of taping it.
 struct CutGraph {
   struct Node {
     uint32_t cost = 0;           ///< bits per iteration; kInfinite: cannot be taped

@@ -24,7 +24,7 @@ std::string TextFor(uint32_t axes) {
       values += (axis > 0 ? ", " : "") + value;
       parameters += (axis > 0 ? ", " : "") + value + ": i64";
     }
-    // First where it is declared: what is left are uses.
+    // First the declaration: all that is left are uses.
     std::string mark = "%" + std::string(1, '\x01');
     ReplaceAll(text, std::string(name) + ": i64", mark);
     ReplaceAll(text, name, values);

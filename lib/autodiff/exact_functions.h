@@ -12,7 +12,7 @@
 
 namespace adc::autodiff {
 
-/// What CMake makes of exact_sums.ir.
+/// The text of exact_sums.ir, which CMake embeds.
 extern const char* const kExactSumsText;
 
 /// Words of an accumulator of floats of `scalar`, without the word of flags after them.

@@ -1,7 +1,7 @@
 // Float addition is not associative, so a sum in order of arrival has other last bits in every run. Sums of
 // integers have none of that. So the cell of a sum gets an accumulator of fixed point that holds every float
-// without rounding (exact_sums.ir), and the one rounding is done when all summands are in. What comes out is
-// the float next to the true sum, which leaves nothing to the partition of work either: workers, waves, the
+// without rounding (exact_sums.ir), and the one rounding is done when all summands are in. The result is the
+// float next to the true sum, so that it does not depend on the partition of work either: workers, waves, the
 // length of segments between checkpoints.
 //
 // Reproducible sums by pre-rounding (Demmel and Nguyen, Parallel Reproducible Summation, 2015) need a bound
@@ -9,7 +9,7 @@
 // are those of Kulisch; here with words that iterations add to at once.
 //
 // Where all iterations meet in one cell (a loss, the adjoint of a number), they would queue for two words of
-// memory. Such a cell has kCopies accumulators. Which one an iteration takes does not matter to the sum;
+// memory. Such a cell has kCopies accumulators. The sum does not depend on the choice of each iteration;
 // neighbouring iterations take different ones, since they run side by side on a device, and iterations far
 // apart mostly do, since they run on different workers.
 
@@ -87,8 +87,8 @@ bool IsFloatSum(const ir::Module& module, const Function& function, Inst inst) {
          ir::IsFloat(ScalarOf(module, function, inst));
 }
 
-/// Sums of floats whose old value nobody asks for become `add_to`, so that accumulate.h decides about them
-/// as about those of adjoints.
+/// Sums of floats whose old value is not used become `add_to`, so that accumulate.h decides about them as
+/// about those of adjoints.
 class SumsRewriter final : public transform::Rewriter {
  public:
   SumsRewriter(ir::Module& module, const Function& from, const transform::FoldConfig& fold)
@@ -123,7 +123,7 @@ class SumsRewriter final : public transform::Rewriter {
 /// Places that messages have named: derived kernels repeat them.
 using Reported = std::set<std::pair<uint32_t, uint32_t>>;
 
-/// What the order of iterations decides about, in one kernel.
+/// Finds the results in one kernel that depend on the order of iterations.
 class Order {
  public:
   Order(const ir::Module& module, const Function& kernel, Reported* reported, diag::Diagnostics& diagnostics)
@@ -381,7 +381,7 @@ class ExactRewriter final : public transform::Rewriter {
     builder_.SetBlock(around);
   }
 
-  /// After a loop: what was summed goes to the cells.
+  /// After a loop: adds the sums to the cells.
   void Settle(const Place& place, const Summed& summed) {
     const Accumulators& at = accumulators_.at(place);
     builder_.SetSpan(summed.span);

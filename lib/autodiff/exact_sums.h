@@ -1,19 +1,20 @@
 #pragma once
 // `--deterministic`: sums of floats that do not depend on the order of their summands.
 //
-// What it does: each sum into memory where iterations of a `parallel` can meet in one cell (`atomic add`,
-// `atomic sub`, `add_to`) goes to an exact accumulator of the cell in scratch memory, by integer atomics
-// (exact_sums.ir); a task after the loop adds what the cell held, rounds once, and stores. Sums that are
-// shown to be one iteration's alone stay what they are.
+// Each sum into memory where iterations of a `parallel` can meet in one cell (`atomic add`, `atomic sub`,
+// `add_to`) goes to an exact accumulator of the cell in scratch memory, by integer atomics (exact_sums.ir); a
+// task after the loop adds what the cell held, rounds once, and stores. Sums that are shown to be one
+// iteration's alone stay what they are.
 //
 //   parallel %i in 0..%n {                  parallel %i in 0..%n {
 //     atomic add %loss[], %v          ->      pieces of %v: atomic add %loss.exact[%copy, %k], ...
 //   }                                       }
 //                                           the copies are merged; loss[] = round(loss[] + sum)
 //
-// What no accumulator mends is refused: a float's `atomic mul`, `exchange`, `compare_exchange` where
-// iterations can meet, an old value of a float sum (E0460), and an access of what the same loop sums into
-// (E0461). What makes the order of results depend on arrival, though not sums, is a warning (W0460, W0461).
+// An access that no accumulator mends is refused: a float's `atomic mul`, `exchange`, `compare_exchange`
+// where iterations can meet, an old value of a float sum (E0460), and an access of what the same loop sums
+// into (E0461). An access that makes the order of results depend on arrival, though not sums, gets a warning
+// (W0460, W0461).
 //
 // Requires: derived kernels, simplified, no calls left, accumulation decided (accumulate.h).
 // Guarantees: bit for bit the same memory after a launch, whatever the order of iterations, with the

@@ -53,7 +53,7 @@ class ElementNumber {
   }
 
  private:
-  /// What a cast makes wider.
+  /// The operand of a cast that widens; any other value itself.
   Value Narrow(Value value) const {
     Inst inst = function_.DefiningInst(value);
     bool widens = inst.Valid() && function_[inst].op == Op::Cast && function_.TypeOf(value) == ir::kI64 &&

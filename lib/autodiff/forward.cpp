@@ -384,8 +384,8 @@ void ForwardEmitter::Refuse(diag::ErrorId id, Inst inst, std::string text, std::
 
 namespace {
 
-/// What forward mode differentiates: what the attributes say; of a reverse kernel, adjoints and what they are
-/// the adjoints of.
+/// The parameters that forward mode differentiates: those that the attributes name; of a reverse kernel, the
+/// adjoints and the parameters that they belong to.
 DiffParameters ForwardParameters(const Module& module, const Function& kernel) {
   DiffParameters parameters = DiffParameters::FromAttributes(module, kernel);
   if (kernel.role != ir::KernelRole::Gradient) return parameters;

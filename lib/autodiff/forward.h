@@ -1,9 +1,9 @@
 #pragma once
 // Forward mode: a kernel becomes the kernel that also pushes a direction forward.
 //
-// What it does: adds `<k>.jvp` to the module, which does everything that `k` does and computes tangents
-// beside: it reads and writes `%x.tan` where `k` reads and writes `%x`. It runs in the place of `k`. No tape;
-// every construct, adstacks included, so that it applies to reverse kernels too (forward over reverse).
+// Adds `<k>.jvp` to the module, which does everything that `k` does and computes tangents beside: it reads
+// and writes `%x.tan` where `k` reads and writes `%x`. It runs in the place of `k`. No tape; every construct,
+// adstacks included, so that it applies to reverse kernels too (forward over reverse).
 // Requires: Phase::Scalar or Differentiated; `primal` is a kernel whose tasks are isolated.
 // Guarantees: the primal is not touched; the new kernel is well formed.
 // Breaks: nothing.

@@ -42,7 +42,8 @@ class ForwardEmitter {
   void EmitLoop(ir::Inst inst);
   void EmitParallel(ir::Inst inst);
 
-  /// Runs `emit` for one direction after another; what is about tangents means those of the current one.
+  /// Runs `emit` for one direction after another; members that concern tangents mean those of the current
+  /// one.
   template <class Emit>
   void EachDirection(Emit emit) {
     for (direction_ = 0; direction_ < directions_; ++direction_) emit();

@@ -28,7 +28,7 @@ HeldUpdates::HeldUpdates(const ir::Function& primal, const RegionTree& tree, con
       for (Value index : primal.Indices(inst)) fixed = fixed && !tree.Inside(index, loop);
       // The guard of the update reads the bounds of every loop that was left. Those of the steps of a
       // segment, which run at least once, say nothing that those of the segments do not: a sum is held over
-      // all segments, so that where one ends changes none of its bits.
+      // all segments, so that the end of a segment changes none of its bits.
       if (until.Valid()) {
         for (Inst inner = primal[primal[inst].parent].owner;; inner = primal[primal[inner].parent].owner) {
           for (uint32_t n = 0; n < 2 && !primal[inner].Has(ir::Word::Steps); ++n)

@@ -32,14 +32,14 @@ bool Tames(Op op, uint32_t operand) {
 
 IndexSet<Inst> FindInfinitePartials(const Function& function) {
   analysis::Structure structure(function);
-  std::vector<Inst> smooth;  // what has partials, in order
+  std::vector<Inst> smooth;  // the operations that have partials, in order
   for (Inst inst : structure.Order()) {
     const ir::InstData& data = function[inst];
     bool is_pure = ir::InfoOf(data.op).effect == ir::Effect::Pure && data.result_count == 1;
     if (is_pure && function.TypeOf(function.Result(inst)).IsFloat() && HasPartials(data.op))
       smooth.push_back(inst);
   }
-  IndexSet<Value> tamed;  // what an operation may make a number of that has a tangent
+  IndexSet<Value> tamed;  // values of which an operation may make a number that has a tangent
   for (size_t n = smooth.size(); n-- > 0;) {
     Inst inst = smooth[n];
     for (uint32_t k = 0; k < function[inst].operand_count; ++k)
@@ -47,7 +47,7 @@ IndexSet<Inst> FindInfinitePartials(const Function& function) {
         tamed.Insert(function.Operand(inst, k));
   }
   IndexSet<Inst> found;
-  IndexSet<Value> wild;  // what may be no number
+  IndexSet<Value> wild;  // values that may be no number
   constexpr uint8_t kAllOperands = 7;
   for (Inst inst : smooth) {
     Value result = function.Result(inst);

@@ -1,5 +1,5 @@
 #pragma once
-// Which partial derivatives forward mode does not multiply by a tangent of zero.
+// The partial derivatives that forward mode does not multiply by a tangent of zero.
 //
 //   %r = norm %d      %q = rcp %r      where %d is 0 and does not move: 0, and not 0 times infinity
 //

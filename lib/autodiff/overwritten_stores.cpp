@@ -25,7 +25,7 @@ class OverwriteFinder {
     bool is_parameter = function_.IsParameter(function_.Operand(store, 0));
     if (is_parameter && function_.params[base.number].writeonce) return false;
     std::span<const Inst> writes = memory_.Writes(memory_.ClassOf(store));
-    // Beyond that nobody asks which.
+    // Beyond that the writes are not compared.
     constexpr size_t kMostWrites = 64;
     return writes.size() > kMostWrites || std::ranges::any_of(writes, [&](Inst other) {
              return function_[other].op == Op::Store && !DifferInConstant(store, other) &&
@@ -34,7 +34,7 @@ class OverwriteFinder {
   }
 
  private:
-  /// It stands behind `store`, and not in the other branch of an `if`.
+  /// Whether `other` stands after `store`, and not in the other branch of an `if`.
   bool RunsAfter(Inst store, Inst other) const {
     if (structure_.Position(other) <= structure_.Position(store)) return false;
     for (Block block = function_[store].parent;;) {

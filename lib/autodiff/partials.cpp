@@ -25,7 +25,7 @@ namespace {
 
 constexpr uint32_t kMostOperands = 3;
 
-/// What the words of the text that depend on the type stand for.
+/// The values of those words of the text that depend on the type.
 struct Words {
   const char *real, *big, *tiny, *gone, *split, *least;
 };
@@ -78,7 +78,7 @@ class PartialTable {
   }
 
  private:
-  /// What the table of operations gives a derivative has one here, and nothing else.
+  /// Checks that the operations with a derivative in the table of operations are those that have one here.
   void CheckComplete() const {
     for (uint32_t number = 0; number < ir::kOpCount; ++number) {
       auto op = static_cast<Op>(number);

@@ -10,14 +10,14 @@
 
 namespace adc::autodiff {
 
-/// What CMake makes of partials.ir.
+/// The text of partials.ir, which CMake embeds.
 extern const char* const kPartialsText;
 
 /// A function of partials.ir: which operands it takes, and its instructions.
 class Partial {
  public:
-  /// The partial of `op` by operand `n`, for floats of one type; null where there is none. What is returned
-  /// lives on. `variant`: of several functions the one with this end of its name.
+  /// The partial of `op` by operand `n`, for floats of one type; null where there is none. The result lives
+  /// as long as the process. `variant`: of several functions the one with this end of its name.
   static const Partial* Find(ir::Op op, uint32_t n, ir::Scalar scalar, std::string_view variant = {});
 
   /// A bit for each operand that the partial reads.

@@ -59,7 +59,8 @@ class PrimalSweep : public Sweep {
 
     bool CountsLast() const { return fills_last && counted; }
   };
-  /// What each branch hands out to the adjoint sweep, by primal value or AuxKey, and the result of each.
+  /// The values that each branch hands out to the adjoint sweep, by primal value or AuxKey, and the result of
+  /// each.
   struct HandedOut {
     std::vector<uint32_t> keys[2], results[2];
   };
@@ -99,8 +100,8 @@ class PrimalSweep : public Sweep {
   // Branches.
   void EmitIf(ir::Inst inst, const Mode& mode);
   bool Widens(ir::Inst branch, const Mode& mode) const;
-  /// `wanted` are the results that the branch has anyway, `types` those of all; what is handed out adds its
-  /// own.
+  /// `wanted` are the results that the branch has anyway, `types` those of all; the values that are handed
+  /// out add their own.
   HandedOut PlanHandedOut(ir::Inst branch, const Mode& inner, const std::vector<uint32_t>& wanted,
                           std::vector<ir::Type>& types) const;
   std::vector<uint32_t> KeysToHandOut(ir::Block side, ir::Inst branch, const Mode& inner) const;

@@ -8,11 +8,11 @@
 //   store %a[%i], %v      primal sweep:   %old = load %a[%i]   store %a[%i], %v
 //                         adjoint sweep:  store %a[%i], %old
 //
-// What a loop fills before anything reads it stays as it is (to_be_recorded.cpp). Otherwise a loop replays
-// its stores in its forward run. Before an iteration is reversed the array must be taken back to where that
-// iteration began: old values of stores that stand at the top of the body are pushed and popped one by one
-// (with the index, unless it can be had from the loop's own index); where stores stand deeper, the whole
-// array is pushed at the start of every iteration.
+// An array that a loop fills before anything reads it stays as it is (to_be_recorded.cpp). Otherwise a loop
+// replays its stores in its forward run. Before an iteration is reversed the array must be taken back to
+// where that iteration began: old values of stores that stand at the top of the body are pushed and popped
+// one by one (with the index, unless it can be had from the loop's own index); where stores stand deeper, the
+// whole array is pushed at the start of every iteration.
 
 #include "autodiff/primal_sweep.h"
 

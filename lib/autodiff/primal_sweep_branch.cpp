@@ -1,15 +1,15 @@
 // A branch whose results are needed runs forward in the primal sweep, and its own unit will be reversed
 // later, inside a branch of the adjoint sweep. So that it is not computed twice, the forward branch is
-// *widened*: its own primal sweep is emitted along with it, and what the adjoint sweep will read is handed
-// out as further results (zero on the side that was not taken; results of the two sides share a place where
-// their types agree):
+// *widened*: its own primal sweep is emitted along with it, and the values that the adjoint sweep will read
+// are handed out as further results (zero on the side that was not taken; results of the two sides share a
+// place where their types agree):
 //
 //   %v = if %c { %e = exp %x  %f = mul %e, %y  yield %f } ...
 //     =>  %v, %e = if %c { ... yield %f, %e } else { yield ..., 0.0 }
 //
-// What a few operations make again from memory and from what is available is not handed out. Widening goes
-// through a bounded number of branches inside each other, so that the size of the output stays linear in that
-// of the input.
+// A value that a few operations make again from memory and from available values is not handed out. Widening
+// goes through a bounded number of branches inside each other, so that the size of the output stays linear in
+// that of the input.
 
 #include <algorithm>
 
@@ -121,7 +121,7 @@ PrimalSweep::HandedOut PrimalSweep::PlanHandedOut(Inst branch, const Mode& inner
     if (side == 1)
       for (auto& [type, places] : free_places) std::reverse(places.begin(), places.end());
     for (uint32_t key : out.keys[side]) {
-      // What the branch yields anyway is not handed out twice.
+      // A value that the branch yields anyway is not handed out twice.
       size_t same = 0;
       while (same < wanted.size() &&
              primal_.Operand(primal_.Terminator(data.regions[side]), wanted[same]).raw != key)
@@ -201,7 +201,7 @@ void PrimalSweep::EmitIf(Inst inst, const Mode& mode) {
       yields[out.results[side][n]] = v;
     }
     for (size_t n = 0; n < yields.size(); ++n)
-      // A constant is a scalar; what is handed out may be an operand of a call, a vector.
+      // A constant is a scalar; a value that is handed out may be an operand of a call, a vector.
       if (!yields[n].Valid())
         yields[n] = Assemble(types[n],
                              std::vector<Value>(types[n].Components(), builder_.Zero(types[n].ScalarType())));

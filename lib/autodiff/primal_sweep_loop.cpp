@@ -77,7 +77,7 @@ bool PrimalSweep::FillsLastSegment(Inst loop, const Mode& mode) const {
   if (!steps.Valid() || mode.widened > 0 || !plan_.RunsForward(steps) || plan_.WritesReplayedArray(loop))
     return false;
   if (EndsAtLastCheckpoint(loop, mode)) return false;
-  // What the adjoint sweep reads of the steps' results must be there without them.
+  // Results of the steps that the adjoint sweep reads must be available without them.
   for (uint32_t n = 0; n < primal_[steps].result_count; ++n) {
     if (!plan_.ToBeRecorded(primal_.Result(steps, n))) continue;
     bool known = false;

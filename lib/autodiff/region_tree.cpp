@@ -23,7 +23,7 @@ RegionTree::RegionTree(const Function& function)
       unit_[function[inst].regions[r].raw] = function[inst].regions[joined ? 0 : r];
     }
   }
-  // What is nested ends earlier: a terminator comes after it.
+  // Nested control ends earlier: a terminator comes after it.
   std::sort(control.begin(), control.end(),
             [&](Inst left, Inst right) { return structure_.End(left) < structure_.End(right); });
   for (Inst inst : control) {

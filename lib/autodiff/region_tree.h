@@ -46,7 +46,7 @@ ir::Block LoopYieldBlock(const ir::Function& function, ir::Inst loop);
 ir::Value CarriedParam(const ir::Function& function, ir::Inst loop, uint32_t k);
 /// Initial value of carried value `k`.
 ir::Value CarriedInit(const ir::Function& function, ir::Inst loop, uint32_t k);
-/// What carried value `k` becomes at the end of an iteration.
+/// The value of carried value `k` at the end of an iteration.
 ir::Value CarriedYield(const ir::Function& function, ir::Inst loop, uint32_t k);
 inline uint32_t CarriedCount(const ir::Function& function, ir::Inst loop) {
   return function[loop].result_count;

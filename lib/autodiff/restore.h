@@ -13,7 +13,7 @@
 
 namespace adc::autodiff {
 
-/// What carried value `state` was at the end of an iteration gives parameter `param` of that iteration.
+/// Carried value `state` at the end of an iteration gives parameter `param` of that iteration.
 struct Restore {
   uint32_t state = 0;
   uint32_t param = 0;

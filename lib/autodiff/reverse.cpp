@@ -16,12 +16,12 @@
 // Adjoints are registers: a table from slots (a scalar value, or a component of a vector) to the value that
 // holds what has been summed so far, with no entry for zero. Those of f16 values are f32 (AdjointType in
 // rules.h) and are rounded where they leave the registers: in an update of a buffer, in an argument of a vjp.
-// Regions scope the table, because a value made inside a branch is not there after it; what crosses is a
-// result of the branch or a carried value of the loop (adjoint_sweep.cpp).
+// Regions scope the table, because a value made inside a branch is not there after it; a value that crosses
+// is a result of the branch or a carried value of the loop (adjoint_sweep.cpp).
 //
-// What is uniform in a parallel task is computed in its prologue, once. A derivative through such a value
-// ends in memory (a `diff` parameter, a load), and every iteration contributes: the prologue is reversed at
-// the end of each iteration's sweep.
+// A value that is uniform in a parallel task is computed in its prologue, once. A derivative through such a
+// value ends in memory (a `diff` parameter, a load), and every iteration contributes: the prologue is
+// reversed at the end of each iteration's sweep.
 
 #include "autodiff/reverse.h"
 

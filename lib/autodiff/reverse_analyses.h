@@ -1,5 +1,5 @@
 #pragma once
-// What reverse mode knows about the kernel that it works from.
+// The facts of reverse mode about the kernel that it works from.
 
 #include "autodiff/activity.h"
 #include "autodiff/adjoint_work.h"

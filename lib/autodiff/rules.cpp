@@ -26,7 +26,7 @@ namespace {
 
 constexpr uint32_t kMostOperands = 3;
 
-/// What a power whose exponent is a constant is called, after the name of the partial by its base.
+/// The end of the name of a power's partial by its base, where the exponent is a constant.
 const char* PowerByConstant(double exponent) {
   if (exponent == 0) return ".zero";
   if (exponent == 1) return ".one";
@@ -75,7 +75,7 @@ bool IsSumOfSquares(const Function& function, Value v, std::vector<Value>& found
       continue;
     }
     if (function[inst].op != Op::Add) return false;
-    // A sum is written from the left; what it adds last may be a sum by itself.
+    // A sum is written from the left; its last summand may be a sum by itself.
     if (!IsSumOfSquares(function, operands[1], found)) return false;
     v = operands[0];
   }

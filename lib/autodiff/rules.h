@@ -19,7 +19,7 @@ constexpr ir::Type AdjointType(ir::Type type) {
   return type.scalar == ir::Scalar::F16 ? type.WithScalar(ir::Scalar::F32) : type;
 }
 
-/// What a scaled partial reads: a bit per operand, and the result.
+/// The values that a scaled partial reads: a bit per operand, and the result.
 struct PartialReads {
   uint8_t operands = 0;
   bool result = false;
@@ -36,12 +36,12 @@ enum class PartialForm : uint8_t {
 };
 PartialForm FormOfPartials(const ir::Function& function, ir::Inst inst);
 
-/// What the partials by the operands in `active` (a bit each) read.
+/// The reads of the partials by the operands in `active` (a bit each).
 PartialReads ReadsOfPartials(const ir::Function& function, ir::Inst inst, uint8_t active);
 
 /// `s` times d op / d operand `n`, of an instruction with this operation and form. `operands` and `result`
 /// are values of the function being built; only those that `ReadsOfPartials` names need be valid. `s` has the
-/// type of the result, or the AdjointType of it, and so has what is returned. Conventions: docs of each
+/// type of the result, or the AdjointType of it, and so has the returned value. Conventions: docs of each
 /// operation in ir/ops.def.
 ir::Value ScaledPartial(ir::Builder& builder, ir::Op op, PartialForm form, uint32_t n,
                         std::span<const ir::Value> operands, ir::Value result, ir::Value s);

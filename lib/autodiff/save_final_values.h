@@ -10,9 +10,8 @@
 
 namespace adc::autodiff {
 
-/// What a gradient reads of a buffer in the state after a task: the cells of an extremum (`atomic min` and
-/// `max`), by which it finds the winner, and what a named vjp reads of the buffers that its function worked
-/// on.
+/// A read of a buffer in the state after a task, by a gradient: of the cells of an extremum (`atomic min` and
+/// `max`), by which it finds the winner, or by a named vjp of the buffers that its function worked on.
 struct FinalRead {
   ir::Inst reader;     ///< the extremum, or the call
   ir::Value base;      ///< a buffer
@@ -22,8 +21,8 @@ struct FinalRead {
 /// Appends a buffer of saved values to the parameters of `function`.
 ir::Value AddSavedBuffer(ir::Module& module, ir::Function& function, ir::Type element, diag::SourceSpan span);
 
-/// A copy of `function` that keeps the buffers of `reads` in buffers of saved values, behind what holds each
-/// reader at the top level. FinalValues finds the copies.
+/// A copy of `function` that keeps the buffers of `reads` in buffers of saved values, after the top-level
+/// instruction that holds each reader. FinalValues finds the copies.
 ///
 /// Requires: Phase::Scalar. Breaks: values may cross from task to task.
 std::unique_ptr<ir::Function> SaveFinalValues(ir::Module& module, const ir::Function& function,

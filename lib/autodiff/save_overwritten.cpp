@@ -1,12 +1,12 @@
 // A gradient runs after its kernel, and finds memory as the kernel left it; where a step of a simulation is
-// launched a thousand times on the same buffers, it finds what the last launch left. Whatever it reads again
-// must be saved by then. This pass finds what that is by asking reverse mode what it would read again
+// launched a thousand times on the same buffers, it finds the memory of the last launch. Every value that it
+// reads again must be saved by then. This pass asks reverse mode for the values that it would read again
 // (RecordingPlan), lets the kernel store exactly these values, and asks again, since a value that is saved
 // needs nothing in turn, and the plan changes.
 //
-// Where each value goes: save_rewriter.h.
+// save_rewriter.h gives each value its place.
 //
-// What is saved is the value, not the cell: a cell that a loop overwrites in each trip has one slot per trip.
+// The kernel saves the value, not the cell: a cell that a loop overwrites in each trip has one slot per trip.
 // That is the checkpointing of "store all" (Griewank and Walther, Evaluating Derivatives, chapter 12), with
 // the tape in the caller's memory; schedules over launches are the loader's (adrt_rollout.h).
 
@@ -36,7 +36,8 @@ using ir::Value;
 
 namespace {
 
-/// What a gradient reads of memory that does not last, by the instruction of the kernel that it reads it for.
+/// The reads of a gradient from memory that does not last, by the instruction of the kernel that each
+/// repeats.
 struct Reads {
   std::vector<Inst> values;  ///< loads, and atomics with a result, that it would repeat: in the state then
   std::vector<FinalRead> finals;  ///< whole buffers: in the state after the task
@@ -50,8 +51,8 @@ bool IsMarked(const Function& function, Value buffer) {
                        }));
 }
 
-/// What a vjp also writes, cells of layouts and what the kernel's own reverse reads nobody saves:
-/// check_saved.h finds it.
+/// Buffers that a vjp also writes, cells of layouts, and reads of the kernel's own gradient are not saved:
+/// check_saved.h finds those.
 Reads ReadsToSave(const ir::Module& module, const Function& function, const SaveConfig& config) {
   RegionTree tree(function);
   Activity activity(module, function, DiffParameters::FromAttributes(module, function));
@@ -85,7 +86,7 @@ Reads ReadsToSave(const ir::Module& module, const Function& function, const Save
     }
     if ((op != Op::Load && !ir::IsAtomic(op)) || !plan.Reloaded(inst)) continue;
     if (lasts(function.Operand(inst, 0), function[inst].attr)) continue;
-    // What is saved already and read again all the same is for the check of reverse mode to refuse.
+    // The check of reverse mode refuses a value that is saved already and read again all the same.
     if (saved.Of(function.Result(inst)).Valid()) continue;
     // An old value that carries a derivative is refused (E0402), saved or not.
     if (ir::IsAtomic(op) && activity.ActiveResult(inst)) continue;
@@ -149,7 +150,7 @@ class KernelSaver {
         if (promoted != nullptr) function = std::move(*promoted);
         continue;
       }
-      // What is loaded for another reason may be what a winner is found by: one after the other.
+      // A load that is there for another reason may find a winner as well: one after the other.
       if (reads.finals.empty()) {
         if (left != nullptr) *left = std::move(found);
         return true;

@@ -10,7 +10,7 @@
 
 namespace adc::autodiff {
 
-/// Requires: what is saved is the only result of a load or an atomic.
+/// Requires: each saved value is the only result of a load or an atomic.
 /// Guarantees: slots of different values and iterations differ, and begin at 0.
 class SaveRewriter final : public transform::Rewriter {
  public:
@@ -26,7 +26,7 @@ class SaveRewriter final : public transform::Rewriter {
   bool Counts() const { return !totals_.empty(); }
 
  private:
-  /// A loop or axis around a value: what counts, from where, in which steps, how often at most.
+  /// A loop or axis around a value: its counter, its begin, its step, and its largest number of trips.
   struct Digit {
     ir::Value index;    ///< of the loop, which begins at `first`
     ir::Value counter;  ///< or, built, one that begins at 0

@@ -1,6 +1,6 @@
 #pragma once
-// A map from dense numbers to values of the function being built, with scopes: what is set inside a region is
-// forgotten when the region is left, because it does not dominate what follows.
+// A map from dense numbers to values of the function being built, with scopes: an entry that is set inside a
+// region is forgotten when the region is left, because it does not dominate what follows.
 
 #include <utility>
 #include <vector>

@@ -2,7 +2,7 @@
 //
 //   parallel %i in 0..%n { for %j in 0..%i { ... } }        j < n - 1
 //
-// Where bounds are data, what the loop does bounds its index all the same. An element that it accesses
+// Where bounds are data, the accesses of the loop bound its index all the same. An element that it accesses
 // exists:
 //
 //   parallel %e in 0..%n {

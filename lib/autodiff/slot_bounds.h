@@ -1,5 +1,6 @@
 #pragma once
-// What numbers the iterations of the loops around a value that is saved (autodiff/save_overwritten.h).
+// The facts by which the iterations of the loops around a saved value are numbered
+// (autodiff/save_overwritten.h).
 
 #include "autodiff/activity.h"
 #include "ir/function.h"

@@ -70,8 +70,8 @@ class StopFinder {
     }
   }
 
-  /// Integers, and arrays and buffers of them, that hold bits of what varies. What a comparison makes of bits
-  /// is a decision, and what a conversion makes of them is a number: neither holds bits.
+  /// Integers, and arrays and buffers of them, that hold bits of a varying value. The result of a comparison
+  /// of bits is a decision, and the result of a conversion is a number: neither holds bits.
   void SpreadBits() {
     std::vector<Value> work;
     auto mark = [&](Value v) {
@@ -130,7 +130,7 @@ class StopFinder {
   }
 
   void Warn(uint32_t parameter, uint32_t field, Inst read, Inst write) {
-    // What --active leaves out was left out by name.
+    // The user has left out this parameter by name (--active).
     if (kernel_.params[parameter].inactive || !warned_.insert({parameter, field}).second) return;
     std::string buffer = NameOf(kernel_.Params()[parameter], field);
     diag::Diagnostic& warning = diagnostics_.Warning(

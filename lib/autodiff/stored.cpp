@@ -1,12 +1,12 @@
-// The gradient runs on the buffers as the kernel left them, so what the kernel stored need not be computed
-// again:
+// The gradient runs on the buffers as the kernel left them, so a value that the kernel stored need not be
+// computed again:
 //
 //   %t = ... a dozen operations on %q ...        the adjoint of `mul` reads %t:
 //   store %axis[%j], %t                     =>     %t = load %axis[%j]
 //   %m = mul %t, %speed
 //
-// What a kernel may overwrite later is never read again. Of a cell whose index is data only the user can know
-// that it is not: `writeonce` says so.
+// A cell that a kernel may overwrite later is never read again. Of a cell whose index is data only the user
+// can know that it is not: `writeonce` says so.
 
 #include "autodiff/stored.h"
 

@@ -1,6 +1,6 @@
 #pragma once
-// The strong zero: what is scaled by an adjoint or tangent of 0 is 0, be the partial derivative infinite or
-// NaN.
+// The strong zero: a product with an adjoint or tangent of 0 is 0, even if the partial derivative is infinite
+// or NaN.
 //
 //   %is_zero = eq %s, 0.0 either     %d = select %is_zero, 0.0, %scaled
 //
@@ -9,8 +9,8 @@
 //   %more = add %sum, %scaled     %d = select %is_zero, %sum, %more
 //
 // Both outcomes are the same number wherever the partial is one, so that the comparison decides nothing (the
-// word `either`). Nobody writes this form but differentiation: forward mode, where it meets it in a gradient,
-// takes it for what it is (docs/differentiation.md).
+// word `either`). Only differentiation writes this form: forward mode recognises it in a gradient
+// (docs/differentiation.md).
 
 #include <optional>
 

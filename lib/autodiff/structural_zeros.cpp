@@ -1,5 +1,6 @@
-// How far the adjoint of a value is from zero by structure is the greatest solution of equations over its
-// uses: everything counts as read until a use says less, and what falls takes what it is made of along.
+// The distance of an adjoint from zero by structure is the greatest solution of equations over the uses of
+// its value: everything counts as read until a use says less, and a value that falls takes its operands
+// along.
 
 #include "autodiff/structural_zeros.h"
 
@@ -53,7 +54,7 @@ bool IsActivePure(const Function& function, const Activity& activity, Inst inst)
 
 }  // namespace
 
-/// What both finders look at, and fill.
+/// The data that both finders read, and fill.
 class StructuralZeros::Finder {
  public:
   Finder(const Function& function, const Activity& activity, const analysis::Structure& structure,
@@ -94,7 +95,8 @@ class StructuralZeros::Finder {
   StructuralZeros& into_;
 };
 
-/// Finds the sides, from the last instruction to the first, so that what reads a value is seen before it.
+/// Finds the sides, from the last instruction to the first, so that the readers of a value are seen before
+/// it.
 class StructuralZeros::SideFinder : Finder {
  public:
   using Finder::Finder;
@@ -132,8 +134,7 @@ class StructuralZeros::SideFinder : Finder {
     return op == Op::If || IsSerialLoop(op);
   }
 
-  /// Something in its computation is multiplied by what is not known: a mask behind it says more than one
-  /// before it.
+  /// A factor in its computation is not known: a mask after it is stronger than one before it.
   bool IsHot(Inst inst) const {
     const ir::InstData& data = function_[inst];
     if (IsStructure(inst)) return data.result_count > 0 && !changes_memory_.Has(inst);
@@ -339,7 +340,7 @@ class StructuralZeros::GuardFinder : Finder {
     return Read::Perhaps;
   }
 
-  /// What is known of `block` by what is known of blocks around it.
+  /// The read of `block` that follows from the reads of blocks around it.
   Read Covers(const Reading& reading, Block block) const {
     Read best = Read::Perhaps;
     for (;;) {
@@ -357,7 +358,7 @@ class StructuralZeros::GuardFinder : Finder {
     return Read::Perhaps;
   }
 
-  /// What the adjoint of `v` is handed to.
+  /// The values that the adjoint of `v` is handed to.
   std::vector<Value> SourcesOf(Value v) const {
     const ir::ValueData& value = function_[v];
     Inst inst = function_.DefiningInst(v);
@@ -396,7 +397,7 @@ class StructuralZeros::GuardFinder : Finder {
       Read& known = blocks[{structure_.Depth(block), block}];
       known = std::max(known, read);
     };
-    // What is read on both sides of a decision is read whatever is decided.
+    // A value that is read on both sides of a decision is read in any case.
     auto reads_on = [&](uint32_t side, Read read) {
       Block block = BlockOf(side);
       if (read == Read::Perhaps || into_.Side(side).around != (block == home ? into_.SideOf(v) : 0)) return;
@@ -502,7 +503,8 @@ class StructuralZeros::GuardFinder : Finder {
     return by_convention ? std::min(Read::Weakly, read) : read;
   }
 
-  /// What a use says of the adjoint of its operand: an operation passes on where its result is read.
+  /// The reading of an operand's adjoint that a use gives: an operation passes on the places that read its
+  /// result.
   Reading ReadingBy(const analysis::Use& use) const {
     if (!IsActivePure(function_, activity_, use.inst))
       return {{{function_[use.inst].parent, ReadBy(use)}}, {}};

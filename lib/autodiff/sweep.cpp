@@ -158,7 +158,7 @@ Value Sweep::SnapshotSlot(Value array, Value iteration, Value index, uint32_t co
 }
 
 Value Sweep::Unavailable(diag::SourceSpan place, const std::string& what, Type type) {
-  // What follows from the first is not worth a message.
+  // Errors that follow from the first are not reported.
   if (!kernel_.failed) {
     diagnostics_
         .Error(diag::E0411, place,

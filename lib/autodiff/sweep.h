@@ -1,6 +1,6 @@
 #pragma once
-// What the two sweeps of a reverse kernel share: the kernel that is built, and where it has the values of the
-// primal.
+// The common part of the two sweeps of a reverse kernel: the kernel that is built, and the places of the
+// primal's values in it.
 //
 // Notation: "primal" values belong to the kernel that is differentiated, everything else to the kernel that
 // is built. `At(v)` is the built value that holds what primal value `v` held.
@@ -57,7 +57,7 @@ class Sweep {
   ir::Value Assemble(ir::Type type, std::span<const ir::Value> components);
   /// Emits a loop over the elements of a local array.
   void ForEachElement(ir::Value array, const std::function<void(ir::Value index, uint32_t component)>& body);
-  /// Where a stack of snapshots of `array` holds a component of an element.
+  /// The slot in which a stack of snapshots of `array` holds a component of an element.
   ir::Value SnapshotSlot(ir::Value array, ir::Value iteration, ir::Value index, uint32_t component);
   /// Refuses the kernel because nothing provides `what`, made at `place`. Gives a value of the type to go on
   /// with.

@@ -1,5 +1,6 @@
 #pragma once
-// The stacks of one loop: what its forward run pushes in each iteration, and the adjoint sweep pops.
+// The stacks of one loop: the values that its forward run pushes in each iteration, and the adjoint sweep
+// pops.
 
 #include <utility>
 #include <vector>

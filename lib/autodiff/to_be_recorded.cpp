@@ -3,7 +3,7 @@
 // The reverse of a unit (region_tree.h) is its primal sweep, the slice that the adjoint sweep reads, and then
 // its adjoint sweep. Nested units are reversed within the adjoint sweep of the unit around them, each with
 // both sweeps of its own, so that at any moment everything around is available and only the unit's own values
-// have to be provided. What the primal sweep provides:
+// have to be provided. The primal sweep provides:
 //
 //   recorded   to-be-recorded values of the unit, closed over their operands;
 //   forward    for control that must run forward in the primal sweep (its results are read, or it is a loop
@@ -11,22 +11,23 @@
 //              run forward in several roles, once for each unit around it, so the set is per *root*.
 //
 // A loop body's own unit cannot compute its carried values: the adjoint sweep starts at the last iteration.
-// What it reads of them, directly or through other values, is pushed by the forward run of the loop and
-// popped by each reversed iteration: the tape. Any set of body values that separates the carried values from
-// what is read directly will do; the cheapest in bits is a minimum cut, and of equally cheap ones that
-// nearest to the reads, which leaves the least to recompute:
+// The forward run of the loop pushes those that it reads, directly or through other values, and each reversed
+// iteration pops them: the tape. Any set of body values that separates the carried values from the direct
+// reads will do; the cheapest in bits is a minimum cut, and of equally cheap ones that nearest to the reads,
+// which leaves the least to recompute:
 //
 //   for carry(%a) { %t = tanh %a  %b = add %t, %x  yield %b }     reads %t alone: push %t, not %a
 //   for carry(%p, %q, %r) { %c = mul %p, %q  ... sin %c ... }      reads %c alone: push %c, not %p and %q
 //
-// Units are planned innermost first: what a nested unit reads from around it is a direct read of the unit
-// that defines it, and everything else about the nested unit is settled by then.
+// Units are planned innermost first: a value that a nested unit reads from around it is a direct read of the
+// unit that defines it, and everything else about the nested unit is settled by then.
 //
-// What the kernel left in memory for good (stored.h) is available wherever the indices of its cell are.
+// A value that the kernel left in memory for good (stored.h) is available wherever the indices of its cell
+// are.
 //
 // Local arrays are a second kind of state. An array whose contents are read is replayed: its stores belong
 // to every forward run, and the adjoint sweep undoes them one by one (adjoint_sweep_arrays.cpp). A loop may
-// fill an array before anything reads it: what its iterations store stays in place then until the array is
+// fill an array before anything reads it: the stores of its iterations then stay in place until the array is
 // gone.
 //
 //   %h = alloca            the forward run of the loop fills %h; its reversed iterations neither
@@ -56,8 +57,8 @@ struct RecordingPlan::Closure {
   std::unordered_set<uint32_t> recorded_set;
   std::unordered_set<uint32_t> taped;  ///< tape: not expanded
   std::unordered_map<uint32_t, std::unordered_set<uint32_t>> forward;
-  std::vector<std::pair<Inst, Value>> forward_order;  ///< what was added to `forward`, in order
-  std::vector<Value> outer;                           ///< what is read from around the unit
+  std::vector<std::pair<Inst, Value>> forward_order;  ///< the entries of `forward`, in order
+  std::vector<Value> outer;                           ///< values that are read from around the unit
   std::unordered_map<uint32_t, std::vector<Value>>
       inputs;  ///< of control run forward: to-be-recorded values of the unit
   size_t next_recorded = 0;
@@ -90,7 +91,7 @@ uint32_t CarriedNumber(const Function& function, Value param) {
   return function[param].number - (function[loop].op == Op::For ? 1 : 0);
 }
 
-/// What an element of a tape of `v` takes, in bits: flags lie in words.
+/// The size of an element of a tape of `v`, in bits: flags lie in words.
 uint32_t BitsOf(const Function& function, Value v) {
   ir::Type type = function.TypeOf(v);
   if (type.Is(ir::Scalar::I1)) return 1;
@@ -114,7 +115,7 @@ const std::vector<Value>& RecordingPlan::Tape(Inst loop) const {
 }
 
 void RecordingPlan::FindReplayedArrays() {
-  // An over-approximation without tapes: everything that what is read directly could be computed from.
+  // An over-approximation without tapes: all values from which the direct reads could be computed.
   const analysis::Structure& structure = tree_.structure();
   IndexSet<Value> seen;
   std::vector<Value> list;
@@ -155,7 +156,7 @@ void RecordingPlan::FindReplayedArrays() {
       }
       continue;
     }
-    if (data.op == Op::Load) {  // what crossed in scratch was computed in a task before
+    if (data.op == Op::Load) {  // a value that crossed in scratch was computed in an earlier task
       auto filled = fills.find(function_.Operand(inst, 0).raw);
       if (filled != fills.end()) {
         for (Inst write : filled->second)
@@ -254,7 +255,7 @@ void RecordingPlan::PlanUnit(Block unit) {
   bool loop = closure.owner.Valid() && IsSerialLoop(function_[closure.owner].op);
   Close(closure);
   if (loop) {
-    // What can be inverted need not be taped.
+    // A carried value that can be inverted need not be taped.
     std::vector<uint32_t> carried;
     for (Value v : closure.recorded)
       if (IsCarriedParam(function_, v)) carried.push_back(CarriedNumber(function_, v));
@@ -557,7 +558,7 @@ std::vector<Value> RecordingPlan::ChooseTape(const Closure& closure,
   for (Inst inst : tree_.InstsOf(closure.unit)) {
     work_.ForEachRead(inst, sink);
     if (!WritesReplayedArray(inst)) continue;
-    // Replayed in the primal sweep of each reversed iteration, so what it reads must be available there.
+    // Replayed in the primal sweep of each reversed iteration, so its reads must be available there.
     if (!ir::HasRegions(function_[inst].op)) {
       for (Value v : function_.Operands(inst)) sink(v);
     } else {
@@ -580,7 +581,8 @@ std::vector<Value> RecordingPlan::ChooseTape(const Closure& closure,
 }
 
 void RecordingPlan::Commit(Closure& closure) {
-  // The reversed loop runs as often as the forward run has counted, also where nothing else of that is read.
+  // The reversed loop runs as often as the forward run has counted, even if the adjoint sweep reads nothing
+  // else of the forward run.
   if (closure.owner.Valid() && function_[closure.owner].op == Op::While && work_.Has(closure.owner))
     runs_forward_.Insert(closure.owner);
   for (Value v : closure.recorded) {

@@ -1,5 +1,5 @@
 #pragma once
-// Which primal values the adjoint sweep reads, where they come from, and which are taped.
+// The primal values that the adjoint sweep reads, their sources, and those that are taped.
 
 #include <unordered_map>
 #include <unordered_set>
@@ -28,7 +28,7 @@ class RecordingPlan {
   }
   /// The primal sweep of the unit around `control` runs it forward.
   bool RunsForward(ir::Inst control) const { return runs_forward_.Has(control); }
-  /// What a `for` or `while` pushes in each iteration, in program order.
+  /// The values that a `for` or `while` pushes in each iteration, in program order.
   const std::vector<ir::Value>& Tape(ir::Inst loop) const;
   /// Carried values that a reversed loop undoes, instead of taking them from the tape.
   const std::vector<Restore>& Restores(ir::Inst loop) const { return restores_.Get(loop); }
@@ -49,7 +49,7 @@ class RecordingPlan {
   }
   /// The same for forward runs too, which may be what fills a local array.
   ir::Inst LastingStoreOf(ir::Value v) const { return stored_.Of(v); }
-  /// The store that keeps what a buffer holds behind `reader` (FinalRead), where the adjoint sweep reads
+  /// The store that keeps the contents of a buffer after `reader` (FinalRead), where the adjoint sweep reads
   /// that, and not the buffer itself; or invalid.
   ir::Inst FinalOf(ir::Inst reader, ir::Value base, uint32_t component) const {
     return finals_.Of(reader, base, component);

@@ -1,5 +1,5 @@
 #pragma once
-// What a named vjp reads of the buffers that its function works on, and a vjp that reads copies of them.
+// The reads of a named vjp from the buffers that its function works on, and a vjp that reads copies of them.
 
 #include <memory>
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace adc::autodiff {
 
-/// What the vjp of an opened call does to the buffers that it shares with its function.
+/// The accesses of an opened call's vjp to the buffers that it shares with its function.
 ///
 /// Requires: phase Scalar.
 class VjpReads {
@@ -17,7 +17,7 @@ class VjpReads {
   /// nothing.
   VjpReads(const ir::Module& module, const ir::Function& kernel, ir::Inst call);
 
-  /// What is read of one parameter: a component of its elements, kNoAttr where they are scalars.
+  /// A read of one parameter: a component of its elements, kNoAttr where they are scalars.
   struct Read {
     uint32_t param;
     uint32_t component;
@@ -31,7 +31,7 @@ class VjpReads {
   std::vector<unsigned char> written_;
 };
 
-/// `vjp` with a parameter behind the others for each of `reads`: a rank-1 buffer that holds, in C order, the
+/// `vjp` with a parameter after the others for each of `reads`: a rank-1 buffer that holds, in C order, the
 /// elements that are read there (save_final_values.h). Calls in it are opened for good: no derivative is
 /// taken of it.
 std::unique_ptr<ir::Function> ReadingCopies(ir::Module& module, const ir::Function& vjp,

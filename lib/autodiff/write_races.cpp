@@ -77,7 +77,8 @@ class Dependence {
   bool On(size_t axis) const { return depends_[axis]; }
 
  private:
-  /// What a branch or a loop hands out: what decides about it, and all that its regions end with.
+  /// Adds all that the results of a branch or a loop depend on: the values that decide about it, and those
+  /// that its regions end with.
   void AddControl(Inst control) {
     for (Value operand : function_.Operands(control)) Add(operand);
     for (ir::Block region : function_[control].regions) {
@@ -314,7 +315,7 @@ void RaceCheck::CheckLoop(Inst loop) {
         warned.push_back(memory_class);
         continue;
       }
-      // What stands for it has been looked at.
+      // The store that represents it has been looked at.
       Inst first = representatives.Of(store);
       if (first != store && kernel_[first].op == Op::Store) continue;
       for (Inst other : representatives.all()) {

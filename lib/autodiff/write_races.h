@@ -8,7 +8,7 @@ namespace adc::autodiff {
 
 /// Reports stores of `kernel` that several iterations of a parallel loop provably, or possibly, send to one
 /// element. `activity` is that of a kernel whose gradient is derived, and null for any other. False after an
-/// error. What is an error and what a warning stands in write_races.cpp.
+/// error. write_races.cpp says which of these are errors and which are warnings.
 bool CheckWriteRaces(const ir::Module& module, const ir::Function& kernel, const Activity* activity,
                      diag::Diagnostics& diagnostics);
 

@@ -22,8 +22,8 @@ class CheckWriter {
     Value bounds[] = {builder_.I32(0), builder_.I32(1)};
     Inst task = builder_.Parallel(bounds, 0);
     builder_.SetBlock(function[task].regions[0]);
-    // Backwards: of several loops that differ the first is written last. Nothing is under way that could
-    // report as well.
+    // Backwards: of several loops that differ the first is written last. No other code that could report runs
+    // at the same time.
     Value last = builder_.I64(static_cast<int64_t>(loops));
     Inst loop = builder_.For(builder_.I64(0), last, builder_.I64(1), {}, {ir::Word::Reversed});
     Block after = builder_.block();

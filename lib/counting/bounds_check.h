@@ -1,5 +1,5 @@
 #pragma once
-// The last task of a bounds kernel: what was counted now, compared with what was recorded.
+// The last task of a bounds kernel: it compares the counts of this run with the recorded ones.
 
 #include "counting/bounds_words.h"
 

@@ -25,10 +25,10 @@
 //     for %k in 0..2 reversed { if %sums and %record differ there { write %status } }
 //   }
 //
-// The order of iterations must not matter and what each of them did must: so an iteration's number goes into
-// a hash with the bounds of its loop, and the hashes are added up. Where an iteration comes to a loop more
-// than once the hash is of all of its visits, in their order, which is the program's. Two lists of trips have
-// one checksum by chance alone, once in 2^64.
+// The order of iterations must not matter, and the visits of each of them must: so an iteration's number goes
+// into a hash with the bounds of its loop, and the hashes are added up. Where an iteration comes to a loop
+// more than once the hash is of all of its visits, in their order, which is the program's. Two lists of trips
+// have one checksum by chance alone, once in 2^64.
 //
 // A loop that no iteration comes to counts nothing. So a gate that lets other iterations in is seen by the
 // loops after it.
@@ -48,8 +48,8 @@ using ir::Op;
 using ir::Type;
 using ir::Value;
 
-/// What one iteration, or a serial task, has collected of a loop that it comes to often: the hash of its
-/// visits and their trips, in a local array.
+/// The facts that one iteration, or a serial task, has collected of a loop that it comes to often: the hash
+/// of its visits and their trips, in a local array.
 struct Collected {
   uint32_t loop = 0;
   Value array;
@@ -107,7 +107,8 @@ class BoundsKernelBuilder {
     for (uint32_t n = 0; n < from_.params.size(); ++n) {
       const ir::ParamInfo& info = from_.params[n];
       Value param = from_.Params()[n];
-      // As if all tapes were whole. What has the shape of a parameter stands for it where shapes are asked.
+      // As if all tapes were whole. A parameter stands for its companion, which has the same shape, where
+      // shapes are asked.
       if (info.role == ir::ParamRole::Segment) given_[param] = builder_->Int(from_.TypeOf(param), 0);
       if (info.role == ir::ParamRole::Plain || info.companion_of == ir::kNoAttr) continue;
       Value of = given_.Get(from_.Params()[info.companion_of]);
@@ -236,7 +237,7 @@ class BoundsKernelBuilder {
     return ir::Cloner(from_, *builder_, map_).Map(value);
   }
 
-  /// What the copy does without, regions and all.
+  /// Whether the copy leaves out the instruction with its regions.
   bool IsLeftOut(Inst inst) const {
     const ir::InstData& data = from_[inst];
     if (data.op == Op::Assert || data.op == Op::Print) return true;
@@ -423,7 +424,7 @@ BoundsKernel AddBoundsKernel(ir::Module& module, const Function& gradient, const
   };
   BoundsKernel made = make(false);
   if (made.missed.empty() || !HasRows(plan)) return made;
-  // What is popped may say what is missing. That takes memory, which must be known beforehand.
+  // The missing bounds may be popped from rows. Rows take memory, whose size must be known beforehand.
   BoundsKernel with_rows = make(true);
   bool better = with_rows.missed.size() < made.missed.size() && IsSizedByArguments(with_rows.plan);
   BoundsKernel& other = better ? made : with_rows;

@@ -40,9 +40,9 @@ struct BoundsKernel {
 /// for "k.grad", role Bounds. Loops whose trips follow from constants and from the iterations around them are
 /// not recorded. `plan` is the gradient's.
 ///
-/// *Requires*: `plan` was made from `gradient`, which still holds its abstract stacks. *Guarantees*: whether
-/// two runs give the same counts depends on memory, scalars and shapes alone, not on the order of threads.
-/// *Breaks*: nothing of `gradient`.
+/// *Requires*: `plan` was made from `gradient`, which still holds its abstract stacks. *Guarantees*: the
+/// counts depend on memory, scalars and shapes alone, not on the order of threads. *Breaks*: nothing of
+/// `gradient`.
 BoundsKernel AddBoundsKernel(ir::Module& module, const ir::Function& gradient,
                              const adstack::AdstackPlan& plan, diag::Diagnostics& diagnostics);
 

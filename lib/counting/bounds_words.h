@@ -28,7 +28,7 @@ class BoundsBuilder : public ir::Builder {
 
   /// Adds to an element of the record, whatever other iterations add to it.
   void AddTo(uint32_t element, ir::Value word);
-  /// What one iteration, or the launch, says about a loop.
+  /// Adds the counts of one iteration, or of the launch, for a loop.
   void AddCount(uint32_t loop, ir::Value hash, ir::Value trips);
 
  private:

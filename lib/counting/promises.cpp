@@ -27,7 +27,7 @@ bool IsWatched(const Function& kernel, Inst inst) {
   return kernel.params[kernel[kernel.Operand(inst, 0)].number].checked;
 }
 
-/// What is built from here on is done where the condition holds.
+/// Instructions that are built from here on run where the condition holds.
 void Enter(ir::Builder& builder, Value condition) {
   Inst branch = builder.If(condition, {});
   builder.SetBlock(builder.function()[branch].regions[1]);

@@ -1,8 +1,10 @@
 #pragma once
-// Checks of promises before a launch: what `checked` says of a parameter, a size kernel finds out.
+// Checks of promises before a launch: a size kernel finds out whether a parameter keeps the promise that
+// `checked` makes of it.
 //
 // The size kernel has a word for each scalar of the parameter's memory, zero before it runs, and marks it
-// where the task would access it. A word holds the last iteration that came by and what was seen of all:
+// where the task would access it. A word holds the last iteration that came by, and two flags about all of
+// them:
 //
 //   word = 4 * (1 + number of the iteration) + 2 * (several iterations came by) + (one of them writes)
 //
@@ -14,10 +16,10 @@
 //   }
 //
 // An index beyond the extents, an error that the launch itself meets, marks nothing.
-// Whoever comes between the two atomics sees no bits of those before: the second atomic finds that out. One
-// word has one order of its changes on every target, so that no pair of accesses is missed, and a count of 0
-// says that the promise holds. An iteration marks an element once in a block, as a write if any access there
-// is one. Numbers are taken modulo 2^30 - 2: two iterations as far apart count as one.
+// An iteration that comes between the two atomics sees no bits of those before: the second atomic finds that
+// out. One word has one order of its changes on every target, so that no pair of accesses is missed, and a
+// count of 0 says that the promise holds. An iteration marks an element once in a block, as a write if any
+// access there is one. Numbers are taken modulo 2^30 - 2: two iterations at that distance count as one.
 
 #include <map>
 #include <vector>
@@ -39,8 +41,8 @@ class PromiseMarks {
                const std::vector<adstack::PlannedPromise>& promises);
 
   /// An access of which only the launch itself knows whether it is made, or where: no promise about it can be
-  /// checked before. Invalid where there is none. What other iterations may write is not known; of memory of
-  /// which something is promised they write nothing that counts, or the check finds the first who does.
+  /// checked before. Invalid where there is none. Memory that other iterations may write is not known. In
+  /// memory that a promise covers they write nothing that counts, or the check finds the first that does.
   /// `keeps_rows`: as the size kernel's own Repeatable has it.
   ir::Inst FirstUnknown(const analysis::Structure& structure, const analysis::Task& task,
                         const adstack::TaskPlan& plan, bool keeps_rows) const;

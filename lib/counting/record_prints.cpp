@@ -35,7 +35,7 @@ class PrintRecorder final : public transform::Rewriter {
     buffer_ = into_->AddParameter(Type::Buffer(kWord, 1), module.Intern("prints"), info);
   }
 
-  /// What Run has found.
+  /// Returns the facts that Run has found.
   KernelPrints Take(const Function& made) {
     made_.buffer = module_.Text(made[buffer_].name);
     return std::move(made_);

@@ -9,7 +9,7 @@
 
 namespace adc::counting {
 
-/// What a reader has to know of a `print` statement to write its lines.
+/// The facts about a `print` statement from which a reader writes its lines.
 struct PrintStatement {
   std::string text;                 ///< a {} for each value, in order
   std::vector<ir::Scalar> indices;  ///< of the iteration of the parallel loop around; none outside of all

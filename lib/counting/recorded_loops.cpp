@@ -6,7 +6,8 @@
 #include "ir/module.h"
 
 // A loop is *fixed* where its bounds are arithmetic on constants and on the numbers of the iterations around
-// it (`for %k in 0..%j`): what could change is recorded with the loops around it, or cannot change at all.
+// it (`for %k in 0..%j`): its bounds change only with those of the loops around it, which are recorded, or
+// not at all.
 
 namespace adc::counting {
 

@@ -1,5 +1,5 @@
 #pragma once
-// Which loops of a gradient a bounds record holds, and where their trips are known.
+// The loops of a gradient that a bounds record holds, and the places where their trips are known.
 
 #include "adstack/plan.h"
 #include "counting/repeatable.h"
@@ -28,8 +28,8 @@ struct LoopChoice {
 /// primal does not have) every one is taken.
 class RecordedLoops {
  public:
-  /// `absent`: parameters whose value or content is not there when the record is made. `keeps_rows`: what is
-  /// popped from stacks in rows is known too.
+  /// `absent`: parameters whose value or content is not there when the record is made. `keeps_rows`: values
+  /// that are popped from stacks in rows are known too.
   RecordedLoops(const ir::Module& module, const analysis::Structure& structure,
                 const adstack::AdstackPlan& plan, bool keeps_rows, const IndexSet<ir::Value>& absent);
 

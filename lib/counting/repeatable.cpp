@@ -1,11 +1,12 @@
 #include "counting/repeatable.h"
 
 // A forward analysis over one task, repeated until nothing changes, since carried values and local memory go
-// round loops. What is lost only grows, so it ends after as many rounds as loops nest, and a few.
+// round loops. The set of lost values only grows, so the analysis ends after a few more rounds than loops
+// nest.
 //
 // A load is lost where the task may have written its memory before it: earlier in the text, or in an earlier
-// turn of a loop around both. What other iterations write at the same time is no concern: reading that would
-// be a race.
+// turn of a loop around both. Writes of other iterations at the same time do not matter: a load of those
+// would be a race.
 
 namespace adc::counting {
 

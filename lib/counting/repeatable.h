@@ -7,9 +7,9 @@
 
 namespace adc::counting {
 
-/// What a copy of a task that writes no memory of the launch cannot know: results of atomics, loads of what
-/// the task itself may have written by then, values out of stacks that the copy does not keep, and whatever
-/// is computed from those. Const once made.
+/// The values that a copy of a task, which writes no memory of the launch, cannot know: results of atomics,
+/// loads of cells that the task itself may have written by then, values out of stacks that the copy does not
+/// keep, and all values that are computed from those. Const once made.
 class Repeatable {
  public:
   /// `keeps_rows`: the copy has the task's stacks in rows too; else only those in private memory. `absent`:

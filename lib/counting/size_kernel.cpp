@@ -14,16 +14,16 @@
 #include "transform/simplify.h"
 
 // A size kernel is a copy of one task in which nothing can be seen from outside but what it counts: stores,
-// atomics and sums into parameters are left out, assertions and prints too, and what depends on them
-// (Repeatable). Counting is put where it is cheapest: the trip count of a `for` at its head, the counter of a
-// `while` after it, any other push at the push, an iteration where it passes a gate. Simplification then
+// atomics and sums into parameters are left out, assertions and prints too, and so is all that depends on
+// them (Repeatable). Counting is put where it is cheapest: the trip count of a `for` at its head, the counter
+// of a `while` after it, any other push at the push, an iteration where it passes a gate. Simplification then
 // finds that most of the copy has no effect left.
 //
 //   %count = while carry(%k = 0, %v = %v0) {        the loop stays, for its condition; its pushes go:
 //     continue_if (gt %v, 1.0)                      nothing pops them any more
 //   } do { stack.push %s, %v at %k  ... }
 //   atomic max %sizes[0], %count
-//   if (gt %m, 0.0) { atomic add %sizes[1], 1 }     a gate: all behind it is gone
+//   if (gt %m, 0.0) { atomic add %sizes[1], 1 }     a gate: its body is gone
 //
 // An iteration counts once, however often it comes by: where a gate stands in a loop, or a group has several,
 // a local flag collects, and is added up at the end of the iteration.
@@ -31,7 +31,7 @@
 // A gate whose condition is lost counts as passed wherever the innermost gate around it passes, so that a
 // count is never too small. That takes care of pops as well: a derived kernel pops nothing in an iteration
 // that pushed nothing, so that a gate with pops alone may be left out where its condition is lost (it was
-// taped itself, as a rule); a kernel that somebody wrote promises nothing, and it counts there too.
+// taped itself, as a rule); a kernel of the user's promises nothing, and the gate counts there too.
 
 namespace adc::counting {
 namespace {
@@ -259,7 +259,7 @@ class SizeKernelBuilder {
     }
   }
 
-  /// What is lost is never asked for: where an operand must be, zero will do.
+  /// A lost value is never read: zero stands for it where an operand is needed.
   Value Mapped(Value value) {
     if (repeatable_.Lost(value)) return builder_->Zero(from_.TypeOf(value));
     bool is_result = from_[value].kind == ir::ValueKind::Result;
@@ -271,7 +271,7 @@ class SizeKernelBuilder {
     return cloner.Map(value);
   }
 
-  /// What the copy leaves out, regions and all.
+  /// Whether the copy leaves out the instruction with its regions.
   bool IsLeftOut(Inst inst) const {
     const ir::InstData& data = from_[inst];
     if (data.op == Op::Assert || data.op == Op::Print) return true;
@@ -476,7 +476,7 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
       for (PlannedStack& stack : part.stacks) {
         bool counted = stack.addressing == artifact::Addressing::kCounted;
         runs_dry = runs_dry || (counted && stack.capacity == kNoNode);
-        // What it counts for the task it also counts for itself, round by round.
+        // The size kernel also counts for itself the stacks that it counts for the task, round by round.
         if (!counted && WantsCounting(size.plan.exprs, stack) && Has(builder.counted_stacks(), stack.id)) {
           stack.capacity = kNoNode;
           stack.most = artifact::kNoIndex;

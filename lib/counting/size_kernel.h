@@ -1,24 +1,24 @@
 #pragma once
-// Size kernels: what no size expression can say is counted before the launch.
+// Size kernels: they count before the launch what no size expression can say.
 //
 // A `while` whose end lies in the data has no expression for its trip count, and a gate none for how many
 // iterations pass it. The longest of many rows of a matrix has one, but it takes a step per row to evaluate;
 // for a loop behind a gate that differs from iteration to iteration there is only a bound.
 // A task's size kernel is the task itself without its effects: a kernel of the same parameters and
-// iterations, and one more, `%sizes: buffer<i64, 1>`, zero before it runs. It runs what decides how often
-// loops run and which gates are passed, and counts: %sizes[stack] is what an open stack takes at most,
-// %sizes[stacks + group] how many iterations claim a row of a group. Everything else is dead there and leaves
-// with simplification, so that usually nothing but conditions remains.
+// iterations, and one more, `%sizes: buffer<i64, 1>`, zero before it runs. It runs the instructions that
+// decide trips and gates, and counts: %sizes[stack] is the largest number of elements of an open stack,
+// %sizes[stacks + group] the number of iterations that claim a row of a group. Everything else is dead there
+// and leaves with simplification, so that usually nothing but conditions remains.
 //
-// What `checked` promises of memory is counted there too (counting/promises.h), behind the stacks:
-// %sizes[stacks + promise], and the groups after that.
+// Iterations that break the promise of `checked` are counted there too (counting/promises.h), after the
+// stacks: %sizes[stacks + promise], and the groups after that.
 //
 // Where a stack's count depends on values that were pushed (a loop inside of a reversed loop), the size
 // kernel keeps those stacks as well. Their capacity may be open itself: the launcher then runs the size
 // kernel again with what it has counted, until nothing grows. Each round settles one more level of nesting.
-// Inside a size kernel what does not fit is left out: pushes are dropped, and a loop that would pop what was
-// dropped runs no iteration. A size kernel that counts rows alone keeps no such stack, and runs once: a gate
-// that depends on what was popped counts as passed.
+// A size kernel leaves out elements that do not fit: it drops their pushes, and a loop that would pop them
+// runs no iteration. A size kernel that counts rows alone keeps no such stack, and runs once: a gate that
+// depends on what was popped counts as passed.
 
 #include "adstack/plan.h"
 

@@ -16,12 +16,12 @@
 
 // A trip kernel is a slice: from the bounds of the loop backwards, instruction of the kernel's body by
 // instruction, each with all its regions. Where it may run before the launch, the slice goes through the
-// serial tasks in front: what crossed from one of them in scratch is taken from the value that was stored
-// there, writes of the launch's memory are left out, and a load is only repeated where the kernel does not
-// write its memory before the loop: the trip kernel may run before the launch as well as when the loop's turn
-// has come, and finds the same value at both times. What cannot be repeated so ends the attempt, and the
-// slice of the prologue alone, which is made of pure instructions and loads, reads what is there when the
-// loop's turn has come.
+// serial tasks in front: a value that crossed from one of them in scratch is taken from its store there,
+// writes of the launch's memory are left out, and a load is only repeated where the kernel does not write its
+// memory before the loop: the trip kernel may run before the launch as well as when the loop's turn has come,
+// and finds the same value at both times. An instruction that cannot be repeated in this way ends the
+// attempt, and the slice of the prologue alone, which is made of pure instructions and loads, reads what is
+// there when the loop's turn has come.
 //
 // The parallel's own upper bound becomes `lo + trips`, in the type of its index, so that the indices in the
 // body stay what they were. That sum wraps back to the bound where the bound was larger, and nothing runs
@@ -51,7 +51,7 @@ bool IsScratch(const Function& function, Value value) {
          function.params[function[value].number].role == ir::ParamRole::Scratch;
 }
 
-/// What one loop's bounds rest on.
+/// The instructions that one loop's bounds depend on.
 class Slice {
  public:
   /// `repeats`: as it can be computed before the launch.
@@ -79,7 +79,8 @@ class Slice {
   /// The value that `load`, of scratch, gives; invalid for any other instruction.
   Value Forwarded(Inst load) const { return forwarded_.Get(load); }
 
-  /// What a copy leaves out: it can be seen from outside, or belongs to the adjoint sweep.
+  /// Whether a copy leaves out the instruction: its effect can be seen from outside, or it belongs to the
+  /// adjoint sweep.
   static bool IsLeftOut(const Function& function, Inst inst) {
     Op op = function[inst].op;
     if (op == Op::Assert || op == Op::Print || op == Op::StackNew || op == Op::StackPush ||
@@ -124,7 +125,7 @@ class Slice {
     }
   }
 
-  /// What a load of scratch that is stored once, in a serial task in front, gives.
+  /// The result of a load of scratch that is stored once, in a serial task in front.
   Value StoredFor(Inst load) const {
     if (from_[load].op != Op::Load || !IsScratch(from_, from_.Operand(load, 0))) return {};
     uint32_t memory_class = memory_.ClassOf(load);
@@ -177,7 +178,7 @@ class TripKernels {
       for (uint32_t axis : loop.axes) loop.trips.push_back(AddTrips(loop.parallel, axis));
     }
     for (const Loop& loop : loops_) MakeKernel(loop);
-    // Only now, so that what was analysed is what was copied.
+    // Only now, so that the copies are made from the analysed code.
     for (const Loop& loop : loops_) {
       for (size_t n = 0; n < loop.axes.size(); ++n) Bound(loop.parallel, loop.axes[n], loop.trips[n]);
     }
@@ -213,7 +214,8 @@ class TripKernels {
     }
   }
 
-  /// What the bounds of these axes rest on; empty where there is nothing to count, or it cannot be repeated.
+  /// The slice of the bounds of these axes; empty where there is nothing to count, or the slice cannot be
+  /// repeated.
   std::optional<Slice> SliceOf(Inst parallel, const std::vector<uint32_t>& axes, bool repeats) const {
     if (axes.empty()) return std::nullopt;
     Slice slice(structure_, memory_, parallel, repeats);
@@ -285,8 +287,8 @@ class TripKernels {
   }
 
   /// Whether `inst`, of a prologue, gives to the bit what a copy of it in another kernel gives, however
-  /// floats are contracted or rearranged, and reads nothing that this kernel keeps in scratch: what sizes the
-  /// loop could not be known before the launch otherwise.
+  /// floats are contracted or rearranged, and reads nothing that this kernel keeps in scratch: otherwise the
+  /// size of the loop could not be known before the launch.
   bool IsTheSameElsewhere(Inst inst) const {
     Op op = kernel_[inst].op;
     if (op == Op::Load) return !IsScratch(kernel_, kernel_.Operand(inst, 0));
@@ -343,8 +345,8 @@ class TripKernels {
   std::vector<Loop> loops_;
 };
 
-/// Scratch that nothing reads any more is not written any more; what counts for the kernel, when a loop's
-/// turn has come, reads as well, in a parameter at the same position. False where there is none.
+/// Drops the stores to scratch that is not read any more. Kernels that count for this one when a loop's turn
+/// has come read scratch as well, in a parameter at the same position. False where there is none.
 bool DropUnreadScratch(const ir::Module& module, Function& kernel) {
   IndexSet<Value> read;
   for (const auto& other : module.functions) {

@@ -1,10 +1,10 @@
 #pragma once
-// Trip kernels: how often a `parallel` runs, where no size expression says it.
+// Trip kernels: they compute how often a `parallel` runs, where no size expression says it.
 //
 // The launcher deals the iterations of a `parallel`, so it has to know their number. Integer arithmetic on
 // scalars, shapes and elements of buffers is an expression (sizing/bounds.h). Anything else, a root, a float
-// from a buffer, what a loop in front counted, is computed where floats are: on the device. The axis gets a
-// parameter that the launch fills in, and the task a kernel that says what goes there:
+// from a buffer, the count of a loop in front, is computed where floats are: on the device. The axis gets a
+// parameter that the launch fills in, and the task a kernel that computes its value:
 //
 //   %m = cast (sqrt %f) to i32                      kernel @k.i.trips(..., %i.trips: i64 trips, %sizes) {
 //   parallel %i in 0..%m {              ->            %m = cast (sqrt %f) to i32
@@ -12,11 +12,10 @@
 //                                                   }
 //                                                   parallel %i in 0..(cast %i.trips to i32) {
 //
-// So what was launched and what the code believes is one number, counted once, whatever a compiler makes of
-// the floats in either place. Where there is nothing to make of them, since the bounds are integers, elements
-// of buffers and the like, the code counts as well, and ends the axis where its own count says, if that is
-// another one: what the bounds rest on has changed since, which its guard reports
-// (codegen/common/stale_bounds.h).
+// So the launch and the code use one number, counted once, even if a compiler rearranges the floats
+// differently in the two places. If no floats are involved, since the bounds are integers, elements of
+// buffers and the like, the code counts as well. If its own count differs, it ends the axis there: the data
+// of the bounds has changed since, which its guard reports (codegen/common/stale_bounds.h).
 //
 //   %own = max (cast %m to i64), 0
 //   parallel %i in 0..(cast (select (eq %own, %i.trips), %i.trips, %own) to i32) {

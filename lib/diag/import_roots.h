@@ -15,7 +15,8 @@ class ImportRoots {
  public:
   /// The folder and those below it. One that is not there adds nothing.
   void AddFolder(const std::filesystem::path& folder);
-  /// The folder of a file that the user names and, where that is a link, the folder of the file behind it.
+  /// The folder of a file that the user names and, where that is a link, the folder of the file that it leads
+  /// to.
   void AddFolderOf(const std::filesystem::path& file);
   /// Whether the file may be read. `canonical` has no links.
   bool Allows(const std::filesystem::path& canonical) const;

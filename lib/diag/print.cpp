@@ -1,7 +1,7 @@
 // Diagnostics as text with carets.
 //
-// The source line is the user's and may be anything: tabs become four spaces, control characters, what
-// turns the direction of text and malformed UTF-8 a replacement mark, and of a very long line only the
+// The source line is the user's and may be anything: tabs become four spaces; control characters, marks that
+// turn the direction of text and malformed UTF-8 become a replacement mark; and of a very long line only the
 // surroundings of the caret are shown, so that a message has a bounded size and cannot drive the terminal.
 
 #include <algorithm>
@@ -134,7 +134,7 @@ std::string PrintDiagnostics(const Diagnostics& diagnostics, const SourceManager
     out += "adc: stopped after " + std::to_string(diagnostics.ErrorLimit()) +
            (diagnostics.ErrorLimit() == 1 ? " error" : " errors") + "; --error-limit=N shows more\n";
   }
-  // For people alone: what others read holds the messages and nothing else.
+  // For people alone: programs get the messages and nothing else.
   if (color && !diagnostics.All().empty())
     out += "adc explain " + std::string(InfoOf(diagnostics.All()[0].id).id) +
            ": what this means, an example, the way out\n";

@@ -1,5 +1,5 @@
-// Diagnostics as JSON, one object per line. All of it is ASCII: what a message quotes of the user's text
-// reaches a terminal as escapes alone, and malformed UTF-8 becomes a replacement mark.
+// Diagnostics as JSON, one object per line. All of it is ASCII: the user's text that a message quotes reaches
+// a terminal as escapes alone, and malformed UTF-8 becomes a replacement mark.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>

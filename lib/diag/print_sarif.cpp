@@ -80,7 +80,7 @@ class SarifPrinter {
   }
 
   /// Why, an example and the way out. There is no `helpUri`: a log is read on other machines than this one,
-  /// and what is installed here is nothing there.
+  /// which do not have the pages installed here.
   static Json HelpOf(const ErrorInfo& info) {
     std::string text(info.explanation), example(ExampleOf(info.id).text);
     if (example.empty()) return {{"text", text}};

@@ -1,5 +1,5 @@
 #pragma once
-// What a fallible operation returns: a value, or one Diagnostic that names operation, place, reason and
+// The result of a fallible operation: a value, or one Diagnostic that names operation, place, reason and
 // remedy.
 
 #include <optional>

@@ -4,7 +4,7 @@
 
 namespace adc::diag {
 
-/// What printed diagnostics call a severity: "error".
+/// The name of a severity in printed diagnostics: "error".
 inline const char* SeverityWord(Severity severity) {
   return severity == Severity::Error ? "error" : severity == Severity::Warning ? "warning" : "remark";
 }

@@ -1,5 +1,5 @@
 #pragma once
-// Whether a module is within the limits of a compilation.
+// Checks that a module is within the limits of a compilation.
 
 #include "diag/diagnostics.h"
 #include "driver/limits.h"

@@ -1,4 +1,4 @@
-// From text to product: what the driver does around the passes. Their table is pipeline.cpp.
+// From text to product: the work of the driver around the passes. Their table is pipeline.cpp.
 
 #include "driver/compile.h"
 
@@ -81,7 +81,7 @@ class Compilation {
       // Of several modules, the one for the first target.
       if (finished || stopped) TakeText(ir::Print(state_ ? state_->First() : *module_));
     } else if (finished && !cached) {
-      // What fails has told the diagnostics, or the product's own failure.
+      // A step that fails has reported to the diagnostics, or has set the product's own failure.
       (void)(Generate() && MakeProduct(options_.emit) &&
              MakeBeside(Emit::Header, options_.header, &product_->header) &&
              MakeBeside(Emit::Json, options_.json, &product_->json) && StoreCached());
@@ -373,7 +373,7 @@ bool Compilation::TakeCached() {
     key.Add(ProductName(file->name, inputs_, options_));
     key.Add(file->text);
   }
-  // What the texts of other languages mean depends on headers and on options that their front ends read.
+  // The meaning of texts in other languages depends on headers and on options that their front ends read.
   key.Add(ir::Print(*module_));
   cache_key_ = key.Text();
   return product::FindInCache(OwnCache(), *cache_key_, product_);
@@ -390,8 +390,8 @@ bool Compilation::StoreCached() {
   return true;
 }
 
-/// Everything between the verifier and code generation. What is asked for as IR ends before adstacks are
-/// planned, unless --stop-after has it go on.
+/// Everything between the verifier and code generation. A compilation to IR ends before adstacks are planned,
+/// unless --stop-after has it go on.
 bool Compilation::RunPasses() {
   for (const Pass& pass : Pipeline()) {
     if (pass.stage == Stage::Read || pass.run == nullptr) continue;
@@ -432,7 +432,8 @@ codegen::CodeConfig Compilation::ConfigFor(const target::Target& target) const {
   config.target = target;
   config.optimise = target.IsCpu() ? options_.optimisation : device_optimisation_;
   config.validate = device_optimisation_ == options_.optimisation;
-  // Unless another limit is asked for: what a device takes whole is too much for register allocation.
+  // Unless another limit is asked for: a function that devices take whole can be too large for register
+  // allocation on a CPU.
   constexpr uint64_t kLargestFunction = 5'000;
   bool asked = options_.limits.optimised != Limits().optimised;
   config.largest_function = asked ? options_.limits.optimised : kLargestFunction;
@@ -563,7 +564,7 @@ bool Compilation::TakePayload(codegen::PayloadKind kind) {
   return true;
 }
 
-/// What a header says of kernels that were read from shaders; nothing where there are none.
+/// The text of a header for kernels that were read from shaders; empty where there are none.
 product::KernelText Compilation::ShaderKernelText() const {
   if (module_->shader_bindings.empty()) return {};
   return [this](const artifact::KernelMeta& kernel, const std::string& word) {

@@ -33,7 +33,7 @@ struct MemoryRequest {
   parse::Places* places = nullptr;  ///< gets where the names of the texts stand
   /// Called once the texts are read; null: nothing could be read. May give places to what the module holds.
   std::function<void(ir::Module*, diag::SourceManager&)> read = {};
-  /// What -w, -Wno-ID and -Werror leave of the diagnostics, in order.
+  /// Gets the diagnostics that -w, -Wno-ID and -Werror leave, in order.
   std::function<void(const diag::Diagnostic&, const diag::SourceManager&)> report = {};
   std::function<bool()> cancelled = {};  ///< asked between steps, on the thread that compiles
   uint32_t threads = 1;                  ///< for code of several targets

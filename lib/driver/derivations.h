@@ -1,5 +1,5 @@
 #pragma once
-// Which derivatives are asked for, as words.
+// The derivatives that are asked for, as words.
 
 #include <string>
 #include <string_view>

@@ -5,8 +5,8 @@
 
 namespace adc::driver {
 
-/// Its address, "file:///opt/adc/lib/adc/errors.html": an id behind '#' names a message. Empty where it is
-/// not installed, as in a build tree.
+/// Its address, "file:///opt/adc/lib/adc/errors.html": an id after '#' names a message. Empty where it is not
+/// installed, as in a build tree.
 std::string ErrorPageUri();
 
 }  // namespace adc::driver

@@ -1,5 +1,5 @@
 #pragma once
-// What fails on a file that the compiler reads or writes, as a diagnostic with an id.
+// Failures on files that the compiler reads or writes, as diagnostics with ids.
 
 #include "diag/result.h"
 #include "host/file_result.h"

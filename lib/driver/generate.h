@@ -11,7 +11,7 @@
 
 namespace adc::driver {
 
-/// What one back end writes.
+/// The work of one back end.
 struct EmitJob {
   const ir::Module* module = nullptr;
   std::span<const codegen::KernelToEmit> kernels;
@@ -20,8 +20,8 @@ struct EmitJob {
 
 /// The code of each job, at once where the machine has processors for it. The result does not depend on how
 /// many ran at once.
-/// `threads`: most of them; 0: as many as the machine has processors. `tokens`: what each thread besides this
-/// one needs one of; null: nothing.
+/// `threads`: most of them; 0: as many as the machine has processors. `tokens`: each thread besides this one
+/// needs one of them; null: none is needed.
 std::vector<diag::Result<codegen::TargetCode>> EmitAll(std::span<const EmitJob> jobs, uint32_t threads = 0,
                                                        JobServer* tokens = nullptr);
 

@@ -1,6 +1,6 @@
 #pragma once
-// What one compilation may hold, and what it may cost: checked before the cost arises, told with the option
-// that allows more (docs/limits.md).
+// Limits on the size and the cost of one compilation: checked before the cost arises, reported with the
+// option that allows more (docs/limits.md).
 
 #include <cstdint>
 

@@ -34,7 +34,7 @@ std::vector<codegen::TaskRows> RowsOf(const adstack::AdstackPlan& plan) {
   return tasks;
 }
 
-/// A block that a device can run, near what a kernel or the command line asks for; 0 where nobody asks.
+/// A block that a device can run, near what a kernel or the command line asks for; 0 where neither does.
 uint32_t DeviceBlock(uint32_t asked) {
   constexpr uint32_t kLanes = 32, kMost = 1024;
   return std::min(kMost, (asked + kLanes - 1) / kLanes * kLanes);

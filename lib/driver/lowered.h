@@ -1,9 +1,9 @@
 #pragma once
 // The modules that are lowered: one for all targets whose private memory holds the same tapes.
 //
-// Everything up to the plan is the same for all targets. How many bytes of small tapes a thread keeps in
-// private memory is a limit of the target (target::Target::tape_bytes), and lowering writes that down. Where
-// the limits of the chosen targets say the same about every stack, and mostly they do, there is one module.
+// Everything up to the plan is the same for all targets. The target limits the bytes of small tapes that a
+// thread keeps in private memory (target::Target::tape_bytes), and lowering writes that down. Where the
+// limits of the chosen targets say the same about every stack, and mostly they do, there is one module.
 // Elsewhere the first is for the smallest limit, and each of the others is a copy in which more stacks have
 // left their rows.
 
@@ -19,7 +19,7 @@ namespace adc::driver {
 
 struct LoweredModule {
   ir::Module* module = nullptr;
-  std::unique_ptr<ir::Module> copy;  ///< what `module` is; null in the first, whose module is the caller's
+  std::unique_ptr<ir::Module> copy;  ///< owns `module`; null in the first, whose module is the caller's
   std::vector<product::PlannedKernel> kernels;  ///< the same ones in the same order in each
   std::vector<target::Target> targets;
 };
@@ -35,8 +35,8 @@ std::vector<LoweredModule> DivideTargets(ir::Module& module, std::vector<product
 /// The one of `modules` that `target` is of.
 const LoweredModule& ModuleOf(std::span<const LoweredModule> modules, const target::Target& target);
 
-/// What back ends are to write of `lowered`. `block_size`: threads of a block on devices, where a task does
-/// not say; 0: the target's.
+/// The kernels of `lowered` that back ends are to write. `block_size`: threads of a block on devices, where a
+/// task does not say; 0: the target's.
 std::vector<codegen::KernelToEmit> KernelsToEmit(const LoweredModule& lowered, uint32_t block_size);
 
 }  // namespace adc::driver

@@ -1,5 +1,5 @@
 #pragma once
-// What one compilation is asked for: the command line of `adc kernel.ir`, as values.
+// The options of one compilation: the command line of `adc kernel.ir`, as values.
 
 #include <cstdint>
 #include <functional>
@@ -69,13 +69,13 @@ struct CompileOptions {
   Emit emit = Emit::Bundle;
   std::string cache_dir;     ///< of product/product_cache.h; empty: none
   bool trust_cache = false;  ///< others may write cache_dir
-  std::string cache_words;   ///< what was asked for that decides the bytes of the product, for the cache
+  std::string cache_words;   ///< the options that decide the bytes of the product, for the cache
   std::string triple;        ///< of Emit::Object: the system that it is for; empty: Linux
-  std::string prefix;        ///< of Emit::Object: what the names of entries begin with
+  std::string prefix;        ///< of Emit::Object: the beginning of the names of entries
   std::string header;        ///< a file for what Emit::Header makes, beside the output; empty: none
   std::string json;          ///< the same for Emit::Json
   uint32_t jobs = 0;         ///< back ends at once; 0: as many as the machine has processors
-  /// Where tokens of the job server of make are to be had: its MAKEFLAGS; empty: nowhere.
+  /// MAKEFLAGS, which names the job server of make that has tokens; empty: there is none.
   std::optional<std::string> make_flags;
   std::vector<std::string> targets;  ///< empty: the default ones
   /// Of each Vulkan target the one with near entries alone: no device addresses, and 32-bit indices.
@@ -120,11 +120,11 @@ struct CompileOptions {
       samplers;  ///< how textures are read, by name of the sampler
   bool native_images =
       false;  ///< of --emit=spirv: the kernel has images as the shader has them, and no gradient
-  std::optional<uint32_t> adjoint_set;   ///< of --emit=spirv; empty: the first behind the shader's
+  std::optional<uint32_t> adjoint_set;   ///< of --emit=spirv; empty: the first after the shader's
   std::string entry;                     ///< the entry point; empty: `main` of a source, all of a module
   std::vector<std::string> import_dirs;  ///< folders that imports may come from as well
   Limits limits;
-  std::string repro;         ///< where an internal error writes what repeats it; empty: the temporary folder
+  std::string repro;         ///< where an internal error writes its reproduction; empty: the temporary folder
   std::string command_line;  ///< for that file
   /// Old and new head of file names; the last match wins.
   std::vector<std::pair<std::string, std::string>> prefix_map;

@@ -29,7 +29,7 @@ void ReportOne(const diag::Diagnostic& failure, const CompileOptions& options) {
   ReportDiagnostics(diagnostics, diag::SourceManager(), options);
 }
 
-/// The file that `output` is, as far as a build system is concerned: what goes to standard output is made for
+/// The file that `output` is, as far as a build system is concerned: an output on standard output counts as
 /// the bundle of `input`.
 std::string NameForBuilds(const std::string& output, const std::string& input) {
   return output == "-" ? DefaultOutput(input, Emit::Bundle) : output;

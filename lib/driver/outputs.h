@@ -1,5 +1,5 @@
 #pragma once
-// The files that a compilation writes: which there are, and what they are called.
+// The files that a compilation writes: their kinds and their names.
 
 #include <string>
 #include <vector>
@@ -12,8 +12,8 @@ namespace adc::driver {
 /// it, else one next to each input.
 ExitCode CompileToFiles(const CompileOptions& options);
 
-/// Where the output for `input` goes when -o does not say: "dir/kernel.ir" gives "kernel.adcb", ".o", ".h" in
-/// the current folder; "-" for the kinds that are text for people.
+/// The file of the output for `input` when -o does not say: "dir/kernel.ir" gives "kernel.adcb", ".o", ".h"
+/// in the current folder; "-" for the kinds that are text for people.
 std::string DefaultOutput(const std::string& input, Emit emit);
 
 }  // namespace adc::driver

@@ -33,7 +33,7 @@ class PassRunner {
   bool Run(const Pass& pass, PipelineState& state);
   /// The same for a step that leaves modules as they are: timed, never verified or printed.
   bool Observe(std::string_view name, const std::function<bool()>& step);
-  /// Passes over `pass`, which nobody asked for. False where it was the last one to run.
+  /// Passes over `pass`, which is not asked for. False where it was the last one to run.
   bool Skip(const Pass& pass);
   /// Adds a row that something else has measured.
   void AddTime(std::string name, double seconds);
@@ -52,13 +52,13 @@ class PassRunner {
   void PrintDump(std::string_view title, std::string_view text) const;
   /// The table of --time-passes; nothing where it was not asked for.
   void PrintTimes() const;
-  /// Nothing more will run: what is shown of progress goes, and of a dump that was asked for and has not come
-  /// that is said, unless a failure says why.
+  /// Ends the run: clears the display of progress, and reports each dump that was asked for and has not come,
+  /// unless a failure says why.
   void End();
 
  private:
   bool Timed(std::string_view name, const std::function<bool()>& step);
-  /// What follows a pass that succeeded: dump, verify.
+  /// The steps after a pass that succeeded: dump, verify.
   void After(std::string_view name, const PipelineState::Version& version);
 
   const WatchOptions& options_;

@@ -1,4 +1,4 @@
-// The pipeline, a row each. What a pass does is said where it is declared; here stands what a compilation
+// The pipeline, a row each. The declaration of a pass says what it does; this file says what a compilation
 // asks of it. A row runs where the module is in one of its phases, in Phase::Parsed where it has the row's
 // form as well, and a phase is given once, by the row that says so.
 
@@ -74,7 +74,7 @@ transform::FoldConfig Folding(const PipelineState& state) {
   return {fast ? transform::FloatRules::Fast : transform::FloatRules::Ieee};
 }
 
-/// What one function may grow to where calls are inlined and loops unrolled: no more than all may have.
+/// The largest size of one function after calls are inlined and loops unrolled: the limit for all of them.
 uint32_t InstructionLimit(const PipelineState& state) {
   return static_cast<uint32_t>(std::min<uint64_t>(state.options.limits.operations, UINT32_MAX / 2));
 }
@@ -162,7 +162,7 @@ bool Inline(PipelineState& state) {
 }
 
 bool Unroll(PipelineState& state) {
-  // Who writes the text says which loops are unrolled.
+  // In the text of the IR, the author marks the loops to unroll.
   transform::UnrollConfig config{.instruction_limit = InstructionLimit(state),
                                  .fold = Folding(state),
                                  .small = state.module.door == ir::Door::Cpp};
@@ -171,7 +171,7 @@ bool Unroll(PipelineState& state) {
 
 bool GuardTasks(PipelineState& state) {
   transform::GuardTasks(state.module, Folding(state));
-  // Where vectors and matrices become scalars the operations multiply: they are counted before that is done.
+  // The operations multiply when vectors and matrices become scalars: they are counted before that.
   return WithinLimits(state, "as scalars");
 }
 
@@ -230,7 +230,8 @@ bool RereadsStored(const PipelineState& state, const Function& kernel) {
   return !DerivesAgain(state.options) && !RunsLater(state, kernel);
 }
 
-/// Whether forward mode has no rule for a call: what the function names is for reverse mode only.
+/// Whether forward mode has no rule for a call: the derivative that the function names is for reverse mode
+/// only.
 bool CallsWithoutTangent(const ir::Module& module, const Function& kernel) {
   for (uint32_t block = 0; block < kernel.BlockCount(); ++block) {
     for (ir::Inst inst : kernel[ir::Block(block)].insts) {
@@ -242,7 +243,7 @@ bool CallsWithoutTangent(const ir::Module& module, const Function& kernel) {
   return false;
 }
 
-/// A kernel of another language may lack its marks by mistake; who writes the text knows them.
+/// A kernel of another language may lack its marks by mistake; the author of a text in the IR knows them.
 void TellOfNothing(PipelineState& state) {
   std::vector<Function*> kernels = Kernels(state.module);
   bool is_asked =
@@ -277,7 +278,8 @@ bool SaveOverwritten(PipelineState& state) {
   config.overwritten = state.options.save_overwritten;
   config.left = [&](const Function& kernel) { state.left_unsaved.insert(kernel.name); };
   config.differentiated_again = DerivesAgain(state.options);
-  // An attribute asks for what a gradient reads; where none is made, what cannot be saved is not missed.
+  // An attribute asks to save the reads of a gradient; where none is made, a value that cannot be saved is
+  // not missed.
   config.optional = !DerivesGradients(state.options) && !state.options.save_overwritten;
   config.fold = Folding(state);
   config.saves = [&](const Function& kernel) {
@@ -349,7 +351,7 @@ bool Forward(PipelineState& state) {
   return good;
 }
 
-/// Calls that stayed for their own derivatives are inlined now, and what differentiation wrote is cleaned.
+/// Calls that stayed for their own derivatives are inlined now, and the derived kernels are simplified.
 bool Derived(PipelineState& state) {
   transform::InlineConfig inlining;
   inlining.keep_custom_derivatives = false;
@@ -427,7 +429,8 @@ void PlanBounds(PipelineState& state, const Function& gradient, const adstack::A
     plans->push_back({bounds.function, std::move(bounds.plan), std::move(bounds.loops)});
 }
 
-/// Code that leaves the compiler without a loader is launched by whoever takes it, and nothing is checked.
+/// Code that leaves the compiler without a loader is launched by the user's own program, which checks
+/// nothing.
 void WarnOfTrust(PipelineState& state, const adstack::AdstackPlan& plan) {
   Emit emit = state.options.emit;
   if (emit < Emit::Object || emit > Emit::Msl) return;
@@ -456,10 +459,10 @@ bool Plan(PipelineState& state) {
   for (Function* kernel : Kernels(state.module)) {
     diag::Diagnostics found(0);
     adstack::AdstackPlan plan = adstack::PlanAdstacks(state.module, *kernel, plan_config, found);
-    // What is wrong with a loop is wrong with it in every kernel derived from it.
+    // An error in a loop occurs in every kernel derived from it.
     for (const diag::Diagnostic& one : found.All()) AddOnce(one, state.diagnostics);
     if (found.HasErrors()) continue;
-    // What no expression sizes is counted by a kernel of its own, which is compiled like the rest.
+    // A size that no expression gives is counted by a kernel of its own, which is compiled like the rest.
     for (counting::SizeKernel& size :
          counting::AddSizeKernels(state.module, *kernel, plan, size_config, state.diagnostics)) {
       plans.push_back({size.function, std::move(size.plan)});

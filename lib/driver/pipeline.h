@@ -1,7 +1,7 @@
 #pragma once
-// The passes between text and code generation, in one table: what they are called, in which order they run,
-// what they ask of a module. `adc`, --dump, --stop-after, --time-passes, `adc opt` and the table in
-// docs/architecture.md are made from it.
+// The passes between text and code generation, in one table: their names, their order, and their requirements
+// of a module. `adc`, --dump, --stop-after, --time-passes, `adc opt` and the table in docs/architecture.md
+// are made from it.
 
 #include <map>
 #include <optional>
@@ -23,7 +23,7 @@
 
 namespace adc::driver {
 
-/// What passes work on, and what they hand to each other beside the module.
+/// The data that passes work on, and that they hand to each other beside the module.
 struct PipelineState {
   ir::Module& module;
   const CompileOptions& options;
@@ -67,12 +67,12 @@ struct Pass {
   /// False after it has reported an error. Null: a step of the driver that is no pass over a module.
   bool (*run)(PipelineState& state);
   ir::Phase first, last;           ///< the phases that it runs in
-  verify::Form form;               ///< what it asks of a module in Phase::Parsed
+  verify::Form form;               ///< the form that it asks of a module in Phase::Parsed
   std::optional<ir::Phase> gives;  ///< the phase of the module after it; empty: the same as before
   std::string_view summary;
   /// Whether a compilation runs it; null: all do.
   bool (*wanted)(const CompileOptions& options) = nullptr;
-  /// What it makes beside the module lasts until the next pass, which has to be this one; empty: any.
+  /// Its results beside the module last until the next pass, which has to be this one; empty: any.
   std::string_view hands_to = {};
   /// The pass that has to have run right before it; empty: none.
   std::string_view needs = {};
@@ -101,8 +101,8 @@ bool RunPass(const Pass& pass, PipelineState& state);
 /// Runs the passes of a stage that the options ask for, unwatched. False after errors.
 bool RunStage(Stage stage, PipelineState& state);
 
-/// Brings a verified module into Phase::Scalar with default options: what differentiation starts from. False
-/// after errors.
+/// Brings a verified module into Phase::Scalar, from which differentiation starts, with default options.
+/// False after errors.
 bool Normalise(ir::Module& module, diag::Diagnostics& diagnostics, const CompileOptions& options = {});
 
 }  // namespace adc::driver

@@ -1,5 +1,5 @@
 #pragma once
-// What --dump=adstack shows.
+// The text of --dump=adstack.
 
 #include <map>
 #include <span>

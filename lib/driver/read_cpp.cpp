@@ -45,7 +45,7 @@ std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& inputs, cons
   for (const std::string& input : inputs) {
     ReadText begin = ReadTextFile(input, options.limits.text_mebibytes << 20, /*regular_only=*/true);
     if (begin.end == ReadEnd::Failed &&
-        begin.error != EINVAL)  // what is no regular file Clang's part refuses
+        begin.error != EINVAL)  // the front end refuses a file that is not regular
       diagnostics.Add(CannotRead({"cannot read '" + input + "': " + std::strerror(begin.error), ""}));
     if (begin.end == ReadEnd::Whole && !parse::IsText(input, begin.text, {}, diagnostics)) return nullptr;
   }

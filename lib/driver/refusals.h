@@ -21,8 +21,8 @@ struct Refusal {
 void AddRefusal(const target::Target& target, const diag::Diagnostic& failure,
                 std::vector<Refusal>* refusals);
 
-/// What is said of `refusal`. An error ends the compilation. It is a warning or a remark where others are
-/// written and these targets may be missing: because of --keep-going, or because nobody asked for them.
+/// The diagnostic for `refusal`. An error ends the compilation. It is a warning or a remark where others are
+/// written and these targets may be missing: because of --keep-going, or because they were not asked for.
 /// `able` names targets that have code or could have; `others_made`: they have it.
 diag::Diagnostic Tell(const Refusal& refusal, std::span<const std::string> able, bool others_made,
                       const CompileOptions& options);

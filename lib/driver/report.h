@@ -12,7 +12,7 @@ namespace adc::driver {
 /// Whether a warning with this id counts as an error: -Werror, where -w and -Wno-ID do not silence it.
 bool BecomesError(diag::ErrorId id, const CompileOptions& options);
 
-/// What -w, -Wno-ID, -Werror and the limit of errors leave of the diagnostics.
+/// The diagnostics that -w, -Wno-ID, -Werror and the limit of errors leave.
 diag::Diagnostics ShownDiagnostics(const diag::Diagnostics& diagnostics, const CompileOptions& options);
 
 /// All of them in the form that --error-format asks for.

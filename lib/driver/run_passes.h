@@ -12,7 +12,7 @@ namespace adc::driver {
 struct TextPasses {
   std::string input;                    ///< "-": standard input
   std::vector<std::string> passes;      ///< names of the table (pipeline.h), in the order in which they run
-  ir::Phase phase = ir::Phase::Parsed;  ///< what the text is in; the verifier holds it to that
+  ir::Phase phase = ir::Phase::Parsed;  ///< the phase of the text; the verifier holds it to that
 };
 
 /// Reads the text, runs the passes and writes what is left as text to options.output, whole or not at all;
@@ -23,7 +23,7 @@ struct TextPasses {
 /// read; a module that is not what a pass needs is one (E0207 with places, kExitFailed) before that pass.
 ExitCode RunPassesOnText(const TextPasses& asked, const CompileOptions& options);
 
-/// The passes that `adc opt` runs, a line each: name, phases, what it does.
+/// The passes that `adc opt` runs, a line each: name, phases, summary.
 std::string PassList();
 
 }  // namespace adc::driver

@@ -11,8 +11,8 @@ namespace {
 
 using target::Kind;
 
-/// What --emit asks for, as far as targets are concerned: its word, the target it is made for when --target
-/// does not say, and the kinds of targets that have it.
+/// The part of --emit that concerns targets: its word, the target it is made for when --target does not say,
+/// and the kinds of targets that have it.
 struct Form {
   std::string_view word;
   std::string_view default_target;
@@ -62,8 +62,8 @@ bool Contains(const std::vector<Kind>& kinds, Kind kind) {
 
 constexpr const char* kVulkan = "vulkan";
 
-/// What `name` stands for in a bundle: for Vulkan both generations of code, of which a loader takes the one
-/// that adds floats in memory where the device can.
+/// The targets that `name` stands for in a bundle: for Vulkan both generations of code, of which a loader
+/// takes the one that adds floats in memory where the device can.
 std::vector<std::string> TargetsOfBundle(const std::string& name) {
   if (name == kVulkan) return {"vulkan:1.3", "vulkan:1.2"};
   return {name};

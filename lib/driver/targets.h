@@ -1,5 +1,5 @@
 #pragma once
-// Which targets a compilation is for.
+// The targets of a compilation.
 
 #include <string>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace adc::driver {
 
-/// What a bundle holds when --target does not say: code for a processor of the last ten years and code that
-/// runs on any, and the default target of every other kind of device.
+/// The targets of a bundle when --target does not say: code for a processor of the last ten years and code
+/// that runs on any, and the default target of every other kind of device.
 std::vector<std::string> DefaultTargets();
 
 /// The target named `name`. Fails with E0703 for an unknown name and with E0704 for a kind of device that

@@ -1,5 +1,5 @@
 #pragma once
-// Size expressions for people: what they share is written once, under a name.
+// Size expressions for people: a shared part is written once, under a name.
 
 #include <span>
 #include <string>

@@ -21,7 +21,7 @@ constexpr size_t kSmallestStack = size_t{8} << 20;
 /// Larger than the frame of any function that does not ask for its frame page by page.
 constexpr size_t kGuard = size_t{1} << 20;
 
-/// What the handler of a signal needs: the guard's place, and what to say.
+/// The data of the handler of a signal: the guard's place, and its message.
 std::atomic<uintptr_t> guard_begin = 0;
 std::atomic<const std::string*> deep_text = nullptr;
 

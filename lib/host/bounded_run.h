@@ -1,6 +1,6 @@
 #pragma once
-// Work whose cost nothing but running it tells: what a library does with a user's text. Beyond a bound the
-// process says which, and ends.
+// Runs work whose cost is known only from running it, as a library's work on a user's text. Beyond a bound
+// the process reports the bound, and ends.
 
 #include <cstdint>
 #include <functional>
@@ -11,7 +11,7 @@ namespace adc {
 struct RunBounds {
   uint64_t seconds = 0;    ///< of processor time of the process
   uint64_t mebibytes = 0;  ///< of memory in use
-  /// What is printed on standard error before the process ends with kExitFailed.
+  /// The messages on standard error before the process ends with kExitFailed.
   std::string too_long, too_large, too_deep;
 };
 

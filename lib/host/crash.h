@@ -1,6 +1,5 @@
 #pragma once
-// What is left when the compiler itself fails: a message, a file that repeats it, exit status 70
-// (EX_SOFTWARE).
+// The output when the compiler itself fails: a message, a file that repeats it, exit status 70 (EX_SOFTWARE).
 
 #include <atomic>
 #include <memory>
@@ -11,8 +10,8 @@
 
 namespace adc {
 
-/// Writes to the open `file`. Runs in a signal's handler: it may call write(2) and read memory, and nothing
-/// that allocates or locks. False where something could not be written.
+/// Writes to the open `file`. Runs in a signal's handler: it may call write(2) and read memory, and may not
+/// allocate or lock. False where something could not be written.
 using ReproductionWriter = bool (*)(int file, const void* context);
 
 /// write(2) until all is written, or false where it fails.
@@ -25,7 +24,7 @@ bool WriteToReproduction(int file, const char* text, size_t size);
 /// can be told.
 void InstallCrashHandler();
 
-/// While one lives, kernels of the user run in this process, on whatever threads: what they do with an index
+/// While one lives, kernels of the user run in this process, on any threads: a crash of theirs after an index
 /// out of range is no defect of adc.
 class KernelScope {
  public:

@@ -1,5 +1,5 @@
 #pragma once
-// What an operation on a file returns: a value, or why it failed.
+// The result of an operation on a file: a value, or the reason of the failure.
 
 #include <optional>
 #include <string>
@@ -10,7 +10,7 @@
 namespace adc {
 
 struct FileFailure {
-  std::string text;  ///< what cannot be done to which file, and why
+  std::string text;  ///< the operation that fails, its file, and the reason
   std::string help;  ///< the remedy; may be empty
 };
 

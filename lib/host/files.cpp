@@ -84,9 +84,9 @@ bool IsOwnFile(const std::string& name) {
 /// Puts the file without a name that is open as `file` at `place`. 0, an errno, or kNoNameless.
 int GiveName(int file, const std::string& place) {
   std::string self = "/proc/self/fd/" + std::to_string(file), waiting = WaitingName(place);
-  // A link cannot replace a file, a rename can. What waits under the name was left by a process that was
-  // killed, or is about to be renamed by another writer: it is whole in both cases, so that anyone may rename
-  // it.
+  // A link cannot replace a file, a rename can. A file that waits under the name was left by a process that
+  // was killed, or is about to be renamed by another writer: it is whole in both cases, so that any writer
+  // may rename it.
   constexpr uint32_t kAttempts = 10000;
   for (uint32_t attempt = 0; attempt < kAttempts; ++attempt) {
     if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, waiting.c_str(), AT_SYMLINK_FOLLOW) == 0) {
@@ -103,7 +103,7 @@ int GiveName(int file, const std::string& place) {
   return kNoNameless;
 }
 
-/// Writes a file that has no name until it is whole: whatever ends the process before leaves nothing.
+/// Writes a file that has no name until it is whole: a process that ends before leaves no file.
 int WriteNameless(const std::string& place, mode_t mode, std::span<const uint8_t> bytes) {
   size_t slash = place.rfind('/');
   std::string folder = slash == std::string::npos ? "." : place.substr(0, slash + 1);
@@ -129,7 +129,8 @@ void SweepUnfinished(const std::string& folder, const std::string& begin) {
   }
 }
 
-/// Writes a neighbour of `place` under a lock, and renames it. What a kill leaves, the next run removes.
+/// Writes a neighbour of `place` under a lock, and renames it. The next run removes the neighbour that a
+/// killed process leaves.
 int WriteNamed(const std::string& place, mode_t mode, std::span<const uint8_t> bytes) {
   size_t slash = place.rfind('/');
   std::string folder = slash == std::string::npos ? "." : place.substr(0, slash + 1);
@@ -140,8 +141,8 @@ int WriteNamed(const std::string& place, mode_t mode, std::span<const uint8_t> b
   std::string temporary = (slash == std::string::npos ? "" : folder) + begin + "XXXXXX";
   int file = mkostemp(temporary.data(), O_CLOEXEC);
   if (file < 0) return errno;
-  // Another run's sweep may come between these two: it has the lock then, and the caller hears of it. Nobody
-  // is waited for.
+  // Another run's sweep may come between these two: it has the lock then, and the caller hears of it. The
+  // lock is not waited for.
   bool locked = flock(file, LOCK_EX | LOCK_NB) == 0;
   int error = !locked && errno != EOPNOTSUPP && errno != ENOLCK ? errno : 0;
   if (error == 0) error = WriteAll(file, bytes);
@@ -158,7 +159,7 @@ int WriteUnder(const std::string& place, mode_t mode, std::span<const uint8_t> b
   return error == kNoNameless ? WriteNamed(place, mode, bytes) : error;
 }
 
-/// What was read of `path`, or why there is nothing.
+/// The text that was read from `path`, or the reason why there is none.
 FileResult<std::string> Whole(const std::string& path, uint64_t most, ReadText read) {
   if (read.end == ReadEnd::Whole) return std::move(read.text);
   if (read.end == ReadEnd::Failed) return CannotRead(path, read.error);
@@ -223,7 +224,7 @@ FileStatus WriteWhole(const std::string& path, std::span<const uint8_t> bytes) {
   }
   if (exists && access(path.c_str(), W_OK) != 0) return CannotWrite(path, errno);
 
-  // A link stays one: what it points to is replaced.
+  // A link stays one: the file that it points to is replaced.
   std::string place = path;
   if (char* resolved = exists ? realpath(path.c_str(), nullptr) : nullptr; resolved != nullptr) {
     place = resolved;

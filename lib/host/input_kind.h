@@ -1,5 +1,5 @@
 #pragma once
-// What an input file holds, by its extension: which front end reads it.
+// The kind of an input file, by its extension: it decides which front end reads it.
 
 #include <cstdint>
 #include <string_view>
@@ -7,7 +7,7 @@
 namespace adc {
 
 enum class InputKind : uint8_t {
-  Text,   ///< `.ir`, standard input, and whatever has no extension of another kind
+  Text,   ///< `.ir`, standard input, and files without the extension of another kind
   Cpp,    ///< C++ (lib/frontend/cpp)
   Glsl,   ///< a compute shader in GLSL (lib/frontend/glsl)
   Hlsl,   ///< or in HLSL

@@ -8,7 +8,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Where this code is: the object file that the system has loaded it from.
+/// The place of this code: the object file that the system has loaded it from.
 struct Own {
   uintptr_t address = 0;
   fs::path file;

@@ -20,7 +20,7 @@ class JobServer {
   ~JobServer();
   JobServer(const JobServer&) = delete;
   JobServer& operator=(const JobServer&) = delete;
-  /// True with a token, which nobody waits for.
+  /// Takes a token, without waiting for one. False where there is none.
   bool Take();
   void Give();
 

@@ -12,7 +12,7 @@ namespace adc {
 
 namespace {
 
-/// What to read of a file.
+/// Rules for reading a file.
 struct Rules {
   uint64_t most;
   bool regular_only, text;

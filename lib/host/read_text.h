@@ -28,13 +28,14 @@ struct ReadText {
 using WantedBytes = std::function<uint64_t(std::string_view begin)>;
 
 /// Reads the file at `path`, "-" being standard input, by opening it once: a named pipe is read like a file,
-/// and what is checked is what is read. A regular file's size is looked at first, so that none larger than
-/// `most` bytes is read at all. `regular_only` refuses pipes and devices (EINVAL). With `text`, what is no
-/// regular file is read to its first NUL byte, which no text holds: a device without an end has one early.
-/// Where `wanted` is given, the text is whole as far as it wants it; more than `most` is too large.
+/// and the checks hold for the bytes that are read. A regular file's size is looked at first, so that none
+/// larger than `most` bytes is read at all. `regular_only` refuses pipes and devices (EINVAL). With `text`, a
+/// file that is not regular is read to its first NUL byte, which no text holds: a device without an end has
+/// one early. Where `wanted` is given, the text is whole as far as it wants it; more than `most` is too
+/// large.
 ReadText ReadTextFile(const std::string& path, uint64_t most, bool regular_only, bool text = true,
                       const WantedBytes& wanted = {});
-/// The same for an open regular file; whatever else is open is refused (EINVAL).
+/// The same for an open regular file; any other open file is refused (EINVAL).
 ReadText ReadOpenFile(int file, uint64_t most);
 
 }  // namespace adc

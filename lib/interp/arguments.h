@@ -1,5 +1,5 @@
 #pragma once
-// What a kernel is called with: tensors, layout buffers, numbers; and the derivatives that go with them.
+// The arguments of a kernel: tensors, layout buffers, numbers; and the derivatives that go with them.
 
 #include <cstddef>
 #include <span>

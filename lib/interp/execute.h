@@ -5,7 +5,7 @@
 
 namespace adc::interp {
 
-/// What a run is watched with, of a program whose steps watch.
+/// The watch of a run, of a program whose steps watch.
 struct Watch {
   Origins* origins = nullptr;
   /// Called when the run has ended, well or early, while its memory is bound.

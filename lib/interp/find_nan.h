@@ -1,11 +1,11 @@
 #pragma once
-// Which operation of a kernel makes the first NaN.
+// Finds the operation of a kernel that makes the first NaN.
 //
 // A NaN may be made and left out again (`select %p, (log %x), 0.0`), so the first one of a run says little.
-// What is looked for is the first one that comes out: the kernel runs once, and every NaN that memory holds
-// at the end says where it comes from (interp/origins.h). The run is repeated up to the oldest of these, and
-// stops there, where all that the message names is there to be read. First is a matter of tasks, iterations
-// and operations in the order of the text.
+// The search is for the first one that comes out: the kernel runs once, and every NaN in memory at the end
+// has an origin (interp/origins.h). The run is repeated up to the oldest of these, and stops there, where all
+// that the message names is there to be read. First is a matter of tasks, iterations and operations in the
+// order of the text.
 
 #include "interp/interpreter.h"
 #include "interp/sweeps.h"
@@ -24,7 +24,7 @@ struct FirstNan {
   std::vector<std::string> iteration;     ///< "%i = 3", "iteration 2 of a 'while'"; outermost loop first
   std::vector<diag::SourceSpan> callers;  ///< the calls that it runs in, innermost first
   Sweep sweep = Sweep::Kernel;
-  std::string reaches;  ///< "%y[3]", an element that it reaches; empty: nothing that the kernel writes
+  std::string reaches;  ///< "%y[3]", an element that it reaches; empty: the kernel writes none
 };
 
 struct NanSearch {
@@ -32,7 +32,7 @@ struct NanSearch {
   std::optional<FirstNan> first;  ///< of those that reach memory; where none does, of all
 };
 
-/// What is looked for.
+/// The goal of the search.
 struct NanQuestion {
   bool infinities = false;           ///< these too
   uint32_t parameter = ir::kNoAttr;  ///< the only parameter whose memory counts as coming out; none: all

@@ -17,8 +17,8 @@ namespace adc::interp {
 
 /// In which order the iterations of a parallel loop run. A kernel whose results depend on it has a race.
 enum class Order : uint8_t { Forward, Reversed, Shuffled };
-/// What an index out of range does: end the run with an error, or what --check-bounds does (the access is
-/// left out, a load gives 0, the status says so).
+/// The effect of an index out of range: the run ends with an error, or goes on as with --check-bounds (the
+/// access is left out, a load gives 0, the status says so).
 enum class OutOfRange : uint8_t { Stop, Skip };
 
 /// Where the adstacks of one task lie in memory after lowering, for kernels with row.* operations.
@@ -50,7 +50,7 @@ enum class ErrorKind : uint8_t {
   Limit,        ///< an adstack or an iteration space beyond what the interpreter holds
   LoopStep,     ///< a loop whose step is not positive
   Row,          ///< a row access outside its row, or without RunOptions::rows
-  Unsupported,  ///< what cannot be run here; the text says why
+  Unsupported,  ///< the interpreter cannot run it; the text says why
 };
 
 struct RunError {
@@ -86,7 +86,7 @@ struct RunResult {
   RunError error;
   RunStatus status;
   uint64_t steps = 0;
-  std::string printed;                               ///< what print wrote, a line each
+  std::string printed;                               ///< the output of print, a line each
   std::vector<std::vector<uint64_t>> results;        ///< of a func: the bits of each component of each result
   std::vector<std::vector<double>> result_tangents;  ///< of a dual run of a func
   std::vector<StackStatistics> stacks;

@@ -20,14 +20,14 @@ struct LowerOptions {
   bool origins = false;  ///< steps watch where special values come from (interp/origins.h); plain runs alone
 };
 
-/// The program that runs `function`. What cannot be run becomes a step that says so.
+/// The program that runs `function`. An instruction that cannot be run becomes a step that reports it.
 std::unique_ptr<Program> Lower(const ir::Module& module, const ir::Function& function,
                                const LowerOptions& options);
 
 /// Compiles one function of a program; the members for vectors and for memory lie in files of their own.
 class FunctionLowering {
  public:
-  /// Where functions that are called get their number: each once.
+  /// Gives each called function its number, each once.
   using FunctionNumber = std::function<uint32_t(const ir::Function&)>;
 
   FunctionLowering(const ir::Module& module, const ir::Function& function, const LowerOptions& options,

@@ -40,7 +40,7 @@ void FunctionLowering::LowerElementwise(Inst inst) {
     stride[n] = CellCount(function_.TypeOf(v)) > 1 ? 1 : 0;
   }
   Scalar scalar = function_.TypeOf(function_.Operand(inst, data.op == Op::Select ? 1 : 0)).scalar;
-  // A dual select passes tangents of anything, integers too, whose tangents nobody reads.
+  // A dual select passes tangents of anything, integers too, whose tangents are not read.
   if (ArithmeticStep(data.op, Register(scalar), options_.dual) == nullptr)
     return Unsupported("'" + std::string(ir::InfoOf(data.op).spelling) + "' of this type");
   WatchInfo types{scalar, result.scalar, data.operand_count, data.op == Op::Select};

@@ -18,7 +18,8 @@ struct Origins;
 struct Code;
 using Step = const Code* (*)(Machine&, const Code*);
 
-/// One step. What the numbers mean is the step's own business; cells count from the start of the frame.
+/// One step. The function of the step gives the numbers their meaning; cells count from the start of the
+/// frame.
 struct Code {
   Step run = nullptr;
   uint32_t dst = 0, a = 0, b = 0, c = 0;
@@ -26,7 +27,7 @@ struct Code {
   uint32_t info = 0;  ///< position in a table of the program
 };
 
-/// Where an access goes: bytes of a tensor; doubles that stand for its floats (promoted runs); cells.
+/// The target of an access: bytes of a tensor; doubles that stand for its floats (promoted runs); cells.
 enum class Place : uint8_t { Bytes, Wide, Cells };
 
 struct AccessInfo {
@@ -47,7 +48,7 @@ struct LoopInfo {
   uint32_t lo = 0, hi = 0,
            step = 0;             ///< for: cells of the bounds. while: `hi` holds the bound if there is one
   uint32_t iv = 0, counter = 0;  ///< counter: trips left (for), trips done (while)
-  uint32_t increment = 0;        ///< cell: what to add to the induction variable
+  uint32_t increment = 0;        ///< cell: the increment of the induction variable
   bool reversed = false;
   uint32_t cost = 0;  ///< steps of one trip
 };
@@ -78,7 +79,7 @@ struct ReportInfo {
   std::vector<std::string> pieces;  ///< print: text around the operands; assert: the text
   std::vector<std::pair<uint32_t, ir::Type>> operands;
   uint32_t number = 0;  ///< assert: which of the function; status.raise: stack, or number of the check
-  uint32_t code = 0;    ///< status.raise: what the status word gets
+  uint32_t code = 0;    ///< status.raise: the value of the status word
   uint32_t task = 0;
 };
 
@@ -109,7 +110,7 @@ struct FunctionCode {
 
 struct RandomInfo {
   ir::Scalar scalar = ir::Scalar::F32;  ///< of the result, as the statement says
-  ir::Scalar holds = ir::Scalar::F32;   ///< what the register holds: a double in promoted runs
+  ir::Scalar holds = ir::Scalar::F32;   ///< the type that the register holds: a double in promoted runs
   uint32_t widths[3] = {64, 64, 64};    ///< bits of seed, counter and stream
   uint32_t count = 1;                   ///< components
 };
@@ -161,7 +162,7 @@ struct Frame {
 
 /// The workgroup that runs.
 struct Workgroup {
-  /// What an invocation that waits has in place of the machine's registers.
+  /// The state of a waiting invocation, in place of the machine's registers.
   struct Invocation {
     const Code* resume = nullptr;  ///< null: not started, or ended
     std::vector<uint64_t> cells, origins;

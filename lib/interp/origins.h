@@ -1,5 +1,5 @@
 #pragma once
-// Where values that are no numbers come from.
+// The origins of values that are no numbers.
 //
 // A *special* value is a NaN or, if they are asked for, an infinity. Beside each cell, each element of memory
 // and each slot of an adstack that holds one stands its *origin*: the number of the execution that made a

@@ -1,7 +1,7 @@
 // Dependence on adjoints, or on tangents, is a least fixed point over all values of the function: a value
-// depends on them if it is read from a companion, or if an operand depends on them, or what a region gives to
-// a value that a loop carries or that a branch results in. An array, adstack or buffer depends on them once
-// something is written to it that does.
+// depends on them if it is read from a companion, or if an operand depends on them, or, of a carried value of
+// a loop or a result of a branch, if a value that a region gives to it does. An array, adstack or buffer
+// depends on them once something is written to it that does.
 
 #include "interp/sweeps.h"
 
@@ -94,7 +94,7 @@ class Dependence {
     }
   }
 
-  /// What goes into a loop, and through a call.
+  /// Follows values into a loop, and through a call.
   void VisitControl(Inst inst) {
     const InstData& data = function_[inst];
     std::span<const Value> operands = function_.Operands(inst);
@@ -111,7 +111,7 @@ class Dependence {
     }
   }
 
-  /// What leaves a region: to the next iteration, and as a result.
+  /// Follows the values that leave a region: to the next iteration, and as a result.
   void VisitTerminator(Inst inst) {
     const InstData& data = function_[inst];
     if (data.op == Op::Return || data.op == Op::ContinueIf || !data.parent.Valid()) return;

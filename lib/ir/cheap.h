@@ -1,5 +1,5 @@
 #pragma once
-// Which branches may as well be computed where they are not taken.
+// Finds the branches that are cheap enough to compute where they are not taken.
 
 #include "ir/function.h"
 

@@ -23,7 +23,7 @@ class Cloner {
   /// when `keep_names`.
   Inst CloneInst(Inst inst, bool keep_names = true);
   /// From here on, instructions of regions for which this holds are not copied: their operands need no
-  /// counterpart, and nothing that is copied may read their results.
+  /// counterpart, and no copied instruction may read their results.
   void LeaveOut(std::function<bool(Inst)> is_left_out) { is_left_out_ = std::move(is_left_out); }
   /// Copies every instruction of `block`, with or without its terminator.
   void CloneBody(Block block, bool with_terminator, bool keep_names = true);

@@ -1,5 +1,5 @@
 #pragma once
-// What each scalar operation computes, on constants: the one definition behind the interpreter and constant
+// The result of each scalar operation, on constants: the one definition for the interpreter and constant
 // folding.
 
 #include <optional>

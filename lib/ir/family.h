@@ -1,5 +1,5 @@
 #pragma once
-// Kernels that belong together: a primal and what is derived from it, in any number of steps.
+// Kernels that belong together: a primal and the kernels derived from it, in any number of steps.
 
 #include <string_view>
 

@@ -13,7 +13,7 @@ namespace adc::ir {
 
 namespace {
 
-/// Makes place for more in a table of a function. Whoever holds a reference into a table across that is
+/// Makes place for more in a table of a function. Code that holds a reference into a table across that is
 /// wrong, and right by chance wherever the table has capacity left: so under the address sanitizer small
 /// tables move each time.
 template <typename T>

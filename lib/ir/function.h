@@ -102,7 +102,7 @@ struct InstData {
   bool Has(Word word) const { return words.Has(word); }
 };
 
-/// What raising finds out about a `parallel` for the workers of a processor (raise/one_worker.h).
+/// The facts that raising finds out about a `parallel` for the workers of a processor (raise/one_worker.h).
 struct WorkerNumbers {
   uint32_t waking = 0;          ///< iterations that are worth waking a worker for; 0: data decide
   uint32_t copies = 0;          ///< bytes of copies that an iteration is worth
@@ -132,12 +132,11 @@ struct ParamInfo {
   bool readonly = false;
   bool alias = false;
   bool writeonce = false;  ///< as settled, and each element is written once
-  bool save =
-      false;  ///< what the gradient reads of it is saved when it is read (autodiff/save_overwritten.h)
-  bool inactive = false;  ///< left out of this compilation's derivatives, whatever is `diff`
+  bool save = false;  ///< values that its gradient reads are saved when read (autodiff/save_overwritten.h)
+  bool inactive = false;  ///< left out of this compilation's derivatives, even if it is `diff`
   ParamRole role = ParamRole::Plain;
   bool settled = false;   ///< as disjoint, and no element is written after it was read
-  bool disjoint = false;  ///< what one iteration of a `parallel` writes, no other one accesses
+  bool disjoint = false;  ///< no iteration of a `parallel` accesses an element that another one writes
   bool checked = false;   ///< as disjoint, and each launch is checked for it before it runs
   bool IsDisjoint() const { return disjoint || settled || writeonce || checked; }
   /// Adjoint or tangent: position of the primal parameter. Scratch: of the parameter whose shape it has.
@@ -151,8 +150,8 @@ struct ParamInfo {
 };
 
 enum class FunctionKind : uint8_t { Function, Kernel };
-/// Size and Bounds: what the compiler writes to count (counting/size_kernel.h, counting/bounds_record.h). The
-/// last parameter of these takes the counts.
+/// Size and Bounds: kernels that the compiler adds to count (counting/size_kernel.h,
+/// counting/bounds_record.h). The last parameter of these takes the counts.
 enum class KernelRole : uint8_t { Primal, Gradient, Tangent, Size, Bounds };
 inline bool IsCounting(KernelRole role) {
   return role == KernelRole::Size || role == KernelRole::Bounds;
@@ -220,7 +219,7 @@ class Function {
   }
   /// The instruction in whose region `inst` stands; invalid in the body of the function.
   Inst OwnerOf(Inst inst) const { return blocks_[insts_[inst.raw].parent.raw].owner; }
-  /// What a `break`, `continue` or `exit` leaves: the loop, parallel loop or scope.
+  /// The loop, parallel loop or scope that a `break`, `continue` or `exit` leaves.
   Inst TargetOf(Inst leave) const;
   /// The values that it leaves with.
   std::span<const Value> LeavingValues(Inst leave) const {

@@ -1,6 +1,6 @@
 #pragma once
-// Whether an index points into a function's tables. What looks at a module that a defective pass may have
-// broken asks before it follows one.
+// Checks whether an index points into a function's tables. Code that looks at a module that a defective pass
+// may have broken asks before it follows one.
 
 #include "ir/function.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// Where the fields of a layout lie.
+// The places of the fields of a layout.
 
 #include "ir/module.h"
 

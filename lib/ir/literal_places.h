@@ -1,6 +1,7 @@
 #pragma once
-// Where a literal gets its type from. The parser resolves literals by this table and the printer leaves a
-// stated type (`1.0:f64`) away wherever the table gives it back, so that text and IR stay one to one.
+// The place from which a literal gets its type. The parser resolves literals by this table and the printer
+// leaves a stated type (`1.0:f64`) away wherever the table gives it back, so that text and IR stay one to
+// one.
 
 #include "ir/op.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// A module: what one `adc` input holds after its imports are read.
+// A module: the contents of one `adc` input after its imports are read.
 
 #include <memory>
 
@@ -110,7 +110,7 @@ class Module {
   /// Drops every function whose flag (one per function, in order) is 0, from the items too.
   void KeepFunctions(std::span<const unsigned char> keep);
 
-  /// Element type behind an access base: buffer element, field `attr` of a layout, array element.
+  /// Element type of an access base: buffer element, field `attr` of a layout, array element.
   Type ElementType(const Function& function, Value base, uint32_t field) const;
   /// Number of indices an access of `base` takes.
   uint32_t IndexCount(const Function& function, Value base, uint32_t field) const;

@@ -1,5 +1,5 @@
 #pragma once
-// The enumeration of operations and what the table says of each.
+// The enumeration of operations, and the columns of the table for each.
 
 #include <cstdint>
 #include <optional>
@@ -22,8 +22,8 @@ inline constexpr uint32_t kOpCount = 0
 #undef ADC_OP
     ;
 
-/// What kind of thing an operation is. Who asks only that switches over the class; who gives an operation a
-/// meaning of its own switches over the operations of one class.
+/// The kind of an operation. Code that asks only for the kind switches over the class; code that gives each
+/// operation a meaning of its own switches over the operations of one class.
 enum class OpClass : uint8_t {
   Arithmetic,  ///< of numbers, element by element
   Function,    ///< of floats, element by element: a library's or our own text, and dear
@@ -207,7 +207,7 @@ constexpr Enum In(Op op) {
   return static_cast<Enum>(op);
 }
 
-/// What computes a scalar from scalars, after lowering.
+/// Whether the operation computes a scalar from scalars, after lowering.
 constexpr bool IsScalarOperation(Op op) {
   OpClass op_class = ClassOf(op);
   return op_class == OpClass::Arithmetic || op_class == OpClass::Function || op_class == OpClass::Compare ||

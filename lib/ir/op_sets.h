@@ -7,7 +7,7 @@
 
 namespace adc::ir {
 
-/// What the table says of an operation, to a question at compile time.
+/// The row of an operation in the table, for questions at compile time.
 struct OpRow {
   Op op;
   OpClass op_class;
@@ -68,7 +68,7 @@ constexpr bool IsRowOperation(const OpRow& row) {
 constexpr bool IsUpdate(const OpRow& row) {
   return row.effect == Effect::Atomic;
 }
-/// What back ends compute by instructions.
+/// Operations that back ends compute by instructions.
 constexpr bool IsFloatUnaryInstruction(const OpRow& row) {
   return IsFloatUnary(row) && row.op_class == OpClass::Arithmetic;
 }
@@ -81,7 +81,7 @@ constexpr bool IsIntegerUnaryInstruction(const OpRow& row) {
 constexpr bool IsIntegerBinaryInstruction(const OpRow& row) {
   return IsIntegerBinary(row) && (row.op_class == OpClass::Arithmetic || row.op_class == OpClass::Bits);
 }
-/// What they take from a library.
+/// Functions that they take from a library.
 constexpr bool IsLibraryFunction(const OpRow& row) {
   return row.op_class == OpClass::Function && (row.traits & OwnText) == 0;
 }
@@ -96,7 +96,7 @@ inline constexpr OpRow kOpRows[] = {
 template <bool (*belongs)(const OpRow&)>
 struct SetOf {
   enum class Member : uint8_t {
-    Other = kOpCount,  ///< what all operations outside are called; the value of none
+    Other = kOpCount,  ///< stands for all operations outside of the set; the value of none
 #define ADC_OP(name, ...) name = belongs(kOpRows[static_cast<uint8_t>(Op::name)]) ? uint8_t(Op::name) : Other,
 #include "ir/ops.def"
 #undef ADC_OP

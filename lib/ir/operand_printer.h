@@ -11,7 +11,7 @@
 
 namespace adc::ir {
 
-/// Appends to a text. What does not exist in a broken function is shown as such (`%<none>`).
+/// Appends to a text. A value that does not exist in a broken function is shown as such (`%<none>`).
 class OperandPrinter {
  public:
   /// All must outlive this.

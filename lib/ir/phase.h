@@ -1,5 +1,5 @@
 #pragma once
-// The phases of a module: what it may hold, and what has been done to it.
+// The phases of a module: the passes that have run, and the operations that it may hold.
 
 #include <cstdint>
 
@@ -10,7 +10,7 @@ enum class Phase : uint8_t {
   Scalar,  ///< only scalars in registers, no calls but those with a derivative of their own: shaped for AD
   Differentiated,  ///< derived kernels stand beside their primals; they may hold adstacks
   Lowered,         ///< adstacks are plain memory; tasks are self-contained; add_to is decided
-  Raised,          ///< rewritten towards one kind of target: what is left is to be printed
+  Raised,          ///< rewritten towards one kind of target: only printing is left
 };
 
 }  // namespace adc::ir

@@ -1,6 +1,6 @@
 #pragma once
-// The generator behind `random`: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011), written as the paper
-// has it. The interpreter computes through it; compiled code gets IR instead (transform/random_expansion.h).
+// The generator of `random`: Philox4x32-10 (Salmon, Moraes, Dror, Shaw, SC 2011), written as the paper has
+// it. The interpreter computes through it; compiled code gets IR instead (transform/random_expansion.h).
 
 #include <array>
 #include <cstdint>

@@ -1,9 +1,8 @@
-// A module as text. What is printed parses to the same module, and prints the same again.
+// A module as text. The text parses to the same module, and that prints the same text again.
 //
-// Derived functions stand behind the primals that they come from, whenever they were made.
+// Derived functions stand after their primals, in whatever order they were made.
 //
-// The printer is also what shows a module that a defective pass has broken, so it trusts no index that it
-// follows.
+// The printer also shows modules that a defective pass has broken, so it trusts no index that it follows.
 
 #include <unordered_map>
 

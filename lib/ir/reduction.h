@@ -1,6 +1,6 @@
 #pragma once
-// What updates of memory compute, and which of them a sum of a thread's own can stand for (`private`,
-// `gathered`).
+// The operations that updates of memory compute, and the updates that a sum of a thread's own can replace
+// (`private`, `gathered`).
 
 #include <optional>
 
@@ -22,8 +22,8 @@ constexpr std::optional<Reduction> ReductionOf(Op op) {
   return std::nullopt;
 }
 
-/// What an update makes of the old value and the one given, both of `scalar`; empty where it replaces the old
-/// one. Sums of i1 are modulo 2.
+/// The operation by which an update combines the old value and the given one, both of `scalar`; empty where
+/// it replaces the old one. Sums of i1 are modulo 2.
 constexpr std::optional<Op> CombinedBy(Op update, Scalar scalar) {
   bool truth = scalar == Scalar::I1;
   // clang-format off

@@ -65,7 +65,7 @@ inline T FromBits(uint64_t bits) {
     return static_cast<T>(bits);
 }
 
-/// Where Half computes.
+/// Half computes in float.
 inline float Widen(Half value) {
   return FloatFromHalf(value.bits);
 }
@@ -154,8 +154,8 @@ inline T IntegerUnary(Op op, T a) {
   ADC_UNREACHABLE("unary operation of integers");
 }
 
-/// Quotients and remainders (mod: what is none of the others): by 0 they give 0, the smallest integer by -1
-/// wraps.
+/// Quotients and remainders (mod: the operation that is none of the others): by 0 they give 0, the smallest
+/// integer by -1 wraps.
 template <class T>
 inline T IntegerQuotient(Op op, T a, T b) {
   if (b == 0) return 0;

@@ -35,7 +35,7 @@ struct ShaderBinding {
   uint32_t offset = 0;         ///< bytes from the start of the block; Invocations: size of a workgroup
   uint32_t matrix_stride = 0;  ///< bytes from one column (or row) to the next
   bool row_major = false;
-  /// Extents of a buffer parameter of a block of `fixed_bytes` bytes, behind which `element_stride` bytes
+  /// Extents of a buffer parameter of a block of `fixed_bytes` bytes, after which `element_stride` bytes
   /// repeat as often as the bound memory holds; 0: none do.
   uint32_t fixed_bytes = 0;
   uint32_t element_stride = 0;

@@ -6,7 +6,7 @@
 namespace adc::ir {
 namespace {
 
-/// A loop, call or atomic whose results nobody names or reads is written without them.
+/// A loop, call or atomic whose results have no names and no readers is written without them.
 bool MayDropResults(Op op) {
   return op == Op::For || op == Op::While || op == Op::Call || IsAtomic(op);
 }
@@ -15,8 +15,8 @@ bool IsNumber(std::string_view name) {
   return name.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// The name of a value, where text can have it: a name that begins with a digit is a number in text, and what
-/// passes make of a number that a text had ("0.1", "0.adj") is no name there.
+/// The name of a value, where text can have it: a name that begins with a digit is a number in text, and a
+/// name that passes make of a number that a text had ("0.1", "0.adj") is no name there.
 std::string_view NameInText(const Module& module, const Function& function, Value v) {
   std::string_view name = module.Text(function[v].name);
   bool begins_with_digit = !name.empty() && name[0] >= '0' && name[0] <= '9';

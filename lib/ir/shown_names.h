@@ -42,7 +42,7 @@ class ShownNames {
   const Function& function_;
   std::vector<unsigned char> used_;
   std::vector<std::string_view> shown_;
-  std::deque<std::string> generated_;  ///< what views of names that no source wrote point into
+  std::deque<std::string> generated_;  ///< the storage of names that no source wrote; views point into it
   std::unordered_map<std::string_view, NameState> names_;
 };
 

@@ -39,10 +39,10 @@ enum class TypeKind : uint8_t {
   Scalar,  ///< `f32`
   Vec,     ///< `vec<f32, 3>`: rows = 3, columns = 0
   Mat,     ///< `mat<f32, 2, 3>`: rows = 2, columns = 3; components in row-major order
-  Array,   ///< `array<elem, count>`, behind `alloca`, or a module constant
+  Array,   ///< `array<elem, count>`, of `alloca`, or a module constant
   Buffer,  ///< `buffer<elem, rank>`: count = rank
   Layout,  ///< `@layout`: count = index in Module::layouts
-  Stack,   ///< adstack of scalars, behind `stack.new`
+  Stack,   ///< adstack of scalars, of `stack.new`
   Label,   ///< name of a scope, which `exit` takes
 };
 
@@ -86,7 +86,7 @@ struct Type {
   constexpr bool IsInteger() const { return IsRegister() && ir::IsInteger(scalar); }
   constexpr bool IsBool() const { return IsRegister() && scalar == Scalar::I1; }
   constexpr bool Is(Scalar s) const { return IsScalar() && scalar == s; }
-  /// i32 or i64: what an index, a bound or an extent may be.
+  /// i32 or i64: the types of an index, a bound or an extent.
   constexpr bool IsIndex() const { return Is(Scalar::I32) || Is(Scalar::I64); }
   /// Components of a register type or of a container's element: 1, N, or R*C.
   constexpr uint32_t Components() const { return (rows ? rows : 1u) * (columns ? columns : 1u); }

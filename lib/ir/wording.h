@@ -10,9 +10,9 @@ namespace adc::ir {
 
 /// How an attribute of a parameter (ir/param_words.h) is written there, in quotes.
 std::string AttributeText(const Module& module, std::string_view word);
-/// What a loop does that is unrolled: a `while` is one that counts.
+/// A clause: the requirement of a loop that is unrolled.
 std::string UnrolledLoop(const Module& module, bool is_while);
-/// A clause: what makes iterations of a `parallel` run one after the other.
+/// A clause: the way to make iterations of a `parallel` run one after the other.
 std::string RunInOrder(const Module& module);
 
 }  // namespace adc::ir

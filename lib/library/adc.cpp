@@ -1,5 +1,5 @@
-// The C interface of the compiler (include/adc/adc.h). What the caller gives is turned into the driver's own
-// terms and back; nothing lives longer than a call but a product.
+// The C interface of the compiler (include/adc/adc.h). It turns the caller's data into the driver's own terms
+// and back; only a product lives longer than a call.
 
 #include "adc/adc.h"
 
@@ -140,7 +140,7 @@ class Call {
   }
 
  private:
-  /// What is wrong with the options; empty: nothing.
+  /// The error in the options; empty: there is none.
   std::string Take(driver::CompileOptions* compile) const {
     if (given_.empty()) return "no source is given";
     for (const adc_source& source : given_) {

@@ -41,7 +41,7 @@ void BodyParser::Parse(std::span<const diag::SourceSpan> param_spans) {
   }
   Region region;
   region.kind = function_.IsKernel() ? Region::Kind::Kernel : Region::Kind::Function;
-  if (silent_ != 0) region.kind = Region::Kind::Orphan;  // who knows what it should end with
+  if (silent_ != 0) region.kind = Region::Kind::Orphan;  // its proper end is not known
   region.block = function_.Body();
   region.expected = function_.result_types;
   region.header = function_.span;
@@ -261,7 +261,7 @@ bool BodyParser::ParseStatementAfterNames(Region& region, const std::vector<Name
   return FinishExpressionStatement(names, begin, op, piece, values_before);
 }
 
-/// A statement, behind its '=', whose first token is no operation, or begins a call of a function.
+/// A statement, after its '=', whose first token is no operation, or begins a call of a function.
 bool BodyParser::ParseExpressionStatement(const std::vector<NameToken>& names, uint32_t begin) {
   size_t values_before = function_.ValueCount();
   Piece piece;
@@ -400,7 +400,7 @@ bool BodyParser::ParseLeave(Region& region, Op op, std::vector<Operand> values, 
   return true;
 }
 
-/// `exit %s, values`, behind the word.
+/// `exit %s, values`, after the word.
 bool BodyParser::ParseExit(Region& region, diag::SourceSpan word) {
   region.ended = true;
   diag::SourceSpan place = stream_.SpanNow();
@@ -519,7 +519,7 @@ void BodyParser::Define(const NameToken& name, Value value, bool alias) {
   if (value != kPoison && !alias) function_[value].name = name.name;
 }
 
-/// What is meant is most often an assignment: a value that changes from one iteration to the next, or in one
+/// The author most often means an assignment: a value that changes from one iteration to the next, or in one
 /// branch.
 std::string BodyParser::HelpForSecondDefinition(const NameToken& name) const {
   const Names::Entry& first = names_.Look(name.name);
@@ -618,7 +618,7 @@ void BodyParser::ReportUnknown(StringId name, diag::SourceSpan span) {
 
 // Recovery. A statement that cannot be read is passed over up to the first token of a line that may begin the
 // next one, or to the '}' of its region. Where it has a block of its own, the block is parsed for its own
-// mistakes, with nothing said of names that the lost header would have defined.
+// mistakes, without messages about names that the lost header would have defined.
 void BodyParser::Recover() {
   for (;;) {
     bool was_quiet = stream_.lexer().Quiet();

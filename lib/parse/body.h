@@ -2,9 +2,9 @@
 // The statements of one function body, from text straight to IR, in the order of the text.
 //
 // Operands are parsed before their types are known to agree, so that a literal waits as text in an `Operand`
-// until its place gives it a type, and so does an expression of literals alone (`1.0 / 3.0`). What cannot be
-// built because of an error leaves kPoison behind, and whatever uses kPoison is passed over in silence: one
-// mistake, one message.
+// until its place gives it a type, and so does an expression of literals alone (`1.0 / 3.0`). A value that
+// cannot be built because of an error is kPoison, and instructions that use kPoison are passed over in
+// silence: one mistake, one message.
 
 #include "ir/check.h"
 #include "ir/literal_places.h"
@@ -58,7 +58,7 @@ struct Region {
   bool ended = false;
   /// It may hold `parallel`: the body of a kernel, its branches and its loops that are unrolled.
   bool holds_tasks = false;
-  /// The loop or parallel loop whose iteration it belongs to; what `break` and `continue` leave.
+  /// The loop or parallel loop whose iteration it belongs to, and that `break` and `continue` leave.
   const Region* loop = nullptr;
   /// The scopes that `exit` may leave from here, innermost first; of a scope: itself, then those of `outer`.
   const Region* scope = nullptr;
@@ -96,17 +96,18 @@ class BodyParser {
   TokenStream& stream() { return stream_; }
   /// The function is in no module, and neither are instances of generic functions that it calls.
   void SetProbe() { is_probe_ = true; }
-  /// What an earlier parse of the same body has learned, and what this one learns; by default nothing is.
+  /// The types that an earlier parse of the same body has learned, and that this one learns; by default
+  /// nothing is learned.
   void SetCarriedLiterals(CarriedLiterals* literals) { literals_ = literals; }
 
  private:
-  /// What became of an instruction: in the function, or poison.
+  /// An instruction in the function, or poison.
   struct Made {
     Inst inst = {};
     bool poison = false;
   };
 
-  /// What stands before the body of a parallel loop.
+  /// The text before the body of a parallel loop.
   struct ParallelHead {
     Op op{};
     const std::vector<NameToken>& ivs;
@@ -118,8 +119,8 @@ class BodyParser {
     diag::SourceSpan span = {};
   };
 
-  /// What the parser has read of an expression: an operand that operators may follow, or an instruction in
-  /// the form `add %a, %b`, which ends it.
+  /// The part of an expression that the parser has read: an operand that operators may follow, or an
+  /// instruction in the form `add %a, %b`, which ends it.
   struct Piece {
     Operand operand = {};
     Made made = {};         ///< of an instruction
@@ -174,7 +175,7 @@ class BodyParser {
   bool ParseLiteral(Operand* operand);
   bool ParseConstantName(Operand* operand);
   bool ParseOperandList(std::vector<Operand>* operands);
-  /// The name of a value or constant, nothing behind it.
+  /// The name of a value or constant, and nothing after it.
   bool ParseName(Operand* operand);
   bool IsStrayOperand();
   /// `is_guess`: the type of a literal that does not fit may be learned yet, so that the body is parsed on.
@@ -293,7 +294,7 @@ class BodyParser {
   bool ParseWhile(const std::vector<NameToken>& names, diag::SourceSpan word);
   bool ParseScope(const std::vector<NameToken>& names, diag::SourceSpan word);
   bool ParseIf(Region& around, const std::vector<NameToken>& names, diag::SourceSpan word);
-  /// An `if` and the chain of `else if` behind it; its results, of which some are poison after an error.
+  /// An `if` and the chain of `else if` after it; its results, of which some are poison after an error.
   /// `hints`: types that literals have where no branch says one; none, or one per result.
   bool ParseBranches(Region& around, size_t results, diag::SourceSpan word, std::span<const Type> hints,
                      std::vector<Value>* values);
@@ -307,7 +308,7 @@ class BodyParser {
   void ParseSerialBody(const ParallelHead& head, diag::SourceSpan word, size_t axis);
   /// The number after `checkpoint`, if there is one.
   bool ParseSegmentLength(uint32_t* segment);
-  /// What stands between the bounds of a `for` and its body.
+  /// The clauses between the bounds of a `for` and its body.
   struct ForClauses {
     ir::Words words;
     uint32_t segment = ir::kNoAttr, turns = ir::kNoAttr;
@@ -338,7 +339,7 @@ class BodyParser {
   std::vector<TreeNode> trees_;       ///< of expressions of literals
   uint32_t ternaries_ = 0;            ///< between a '?' and its ':'
   bool group_states_ = false;         ///< in parentheses that may end with ': type'
-  bool states_types_ = true;          ///< a ':' behind a literal states its type
+  bool states_types_ = true;          ///< a ':' after a literal states its type
   uint32_t nesting_ = 0;
   bool is_probe_ = false;
   bool unclosed_reported_ = false;

@@ -67,7 +67,7 @@ void BodyParser::LearnFromAccess(Inst inst, std::span<const Operand> operands) {
     LearnWanted(operands[n].value, element);
 }
 
-/// Operands that do not fit together: what a literal is behind is to have the type of the others.
+/// Operands that do not fit together: an operand that comes from a literal is to have the type of the others.
 void BodyParser::LearnFromOperands(std::span<const Operand> operands) {
   constexpr size_t kMostOperands = 4;  // of an operation: longer lists are made of what stands in them
   if (literals_ == nullptr || operands.size() > kMostOperands) return;

@@ -1,5 +1,5 @@
 #pragma once
-// What type a carried value has that begins with a literal alone.
+// The type of a carried value that begins with a literal alone.
 //
 //   %r = for %t in 0..9 carry(%s = 0.0) {      %s is an f32, unless its use says otherwise:
 //     %next = add %s, %x                       with an %x of f64 the literal is one, too
@@ -7,7 +7,7 @@
 //   }
 //
 // The use comes after the literal. So a body is parsed with the usual type first; where that leads to errors,
-// what they say of carried literals is learned, and the body is parsed once more.
+// the parser learns the types of carried literals from them, and parses the body once more.
 
 #include <unordered_map>
 
@@ -17,7 +17,7 @@ namespace adc::parse {
 
 class CarriedLiterals {
  public:
-  /// What the literal at an offset of the text is; none: nothing was learned of it.
+  /// The type of the literal at an offset of the text; none: nothing was learned of it.
   ir::Type TypeAt(uint32_t offset) const {
     auto known = types_.find(offset);
     return known == types_.end() ? ir::kNoType : known->second;

@@ -363,7 +363,7 @@ bool BodyParser::CheckBranches(Region* branches, size_t results, bool has_else, 
     bool orphan = branches[n].kind == Region::Kind::Orphan;
     if (orphan) good = false;
     if (branches[n].left) {
-      // What a branch gives that does not come to its end nobody asks.
+      // A branch that does not come to its end need not give results.
       bool other_too = n == 1 && branches[0].left && results != 0;
       if (other_too) {
         stream_.Error(diag::E0134, header, "neither branch of this 'if' yields its results")
@@ -405,7 +405,8 @@ bool BodyParser::CheckBranches(Region* branches, size_t results, bool has_else, 
   return good;
 }
 
-/// What the branch yields there has this type; instructions that it takes belong to the branch.
+/// Gives this type to the value that the branch yields there; instructions that this takes belong to the
+/// branch.
 void BodyParser::ResolveYield(Region& region, size_t position, Type type) {
   Block outer = std::exchange(block_, region.block);
   Resolve(region.yields[position], type);
@@ -505,7 +506,7 @@ bool BodyParser::ParseParallel(Region& region, diag::SourceSpan word) {
   return false;
 }
 
-/// What raising writes of a parallel loop in numbers.
+/// The numbers that raising writes on a parallel loop.
 bool BodyParser::ParseRaisedNumbers(ParallelHead* head) {
   auto& [waking, copies, reach] = head->workers;
   auto parse = [&](const char* word, const char* what, uint64_t limit, uint32_t* number) {
@@ -553,7 +554,7 @@ bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::So
                   std::to_string(ivs.size()) + " indices run over " +
                       std::to_string(head.operands.size() / 2) + " ranges");
   }
-  // What is no head of a parallel loop is told as one.
+  // A head with errors is reported as that of a parallel loop.
   if (serial && good && head.ivs.size() <= ir::kMaxRank && !AnyPoison(head.operands)) {
     ParseSerialBody(head, word, 0);
   } else {
@@ -594,7 +595,7 @@ bool BodyParser::ParseParallelOver(const std::vector<NameToken>& ivs, diag::Sour
   return true;
 }
 
-/// What both forms end with: the words of raised modules, up to the brace.
+/// The end of both forms: the words of raised modules, up to the brace.
 bool BodyParser::EndParallelHead(ParallelHead* head, diag::SourceSpan word, const char* expected) {
   head->words = ParseRaisedWords(head->op);
   if (!ParseRaisedNumbers(head)) return false;

@@ -230,7 +230,7 @@ void Definitions::ReadConstant(Entry& entry, TokenStream& stream) {
   shared_.module.AddConstant(std::move(constant));
 }
 
-/// What follows the name.
+/// Reads the rest of a definition after its name.
 bool Definitions::ReadValue(Entry& entry, TokenStream& stream, ir::ModuleConstant* constant) {
   if (!stream.Expect(TokenKind::Equals, "'='")) return false;
   // Long lists are made of literals, which need no more than their text.

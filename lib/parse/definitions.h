@@ -13,7 +13,7 @@
 
 namespace adc::parse {
 
-/// What `-D NAME=VALUE` says.
+/// A definition of the command line: `-D NAME=VALUE`.
 struct Define {
   std::string name;
   std::string value;
@@ -37,7 +37,7 @@ class Definitions {
 
   void Add(Definition definition);
   /// Reads all of them, in the order of Add, and says which of `defines` define nothing, unless `unused`
-  /// allows such. The last of those with one name counts.
+  /// allows such. Of several with one name the last counts.
   void ResolveAll(std::span<const Define> defines, bool unused = false);
   /// Reads the constant or layout named `name`, if there is one that was not read yet. `use` is the place
   /// that asks.
@@ -75,8 +75,8 @@ class Definitions {
   uint32_t depth_ = 0;
 };
 
-/// A constant expression, from the current token of `stream` on, which stands behind it afterwards. Literals
-/// in it wait for the type that Finish gives them.
+/// A constant expression, from the current token of `stream` on, which stands after it then. Literals in it
+/// wait for the type that Finish gives them.
 class ConstantExpression {
  public:
   explicit ConstantExpression(Shared& shared);

@@ -6,14 +6,14 @@
 // does, that is an error: no type is guessed.
 //
 // Both forms of an instruction meet here, and old text has to mean what it meant:
-//   add (mul %a, %b), 1.0      a word and its operands; nothing may follow them, so that nobody has to know
-//                              whether `neg %a + %b` is a sum
+//   add (mul %a, %b), 1.0      a word and its operands; nothing may follow them: a reader need not
+//                              know whether `neg %a + %b` is a sum
 //   max(%a, %b) * 2.0          a call, which operators may follow
-// `max (neg %a), %b` begins like a call of `max` with one operand. It is none, because `max` takes two: what
-// stands in the parentheses was its first operand. In old text parentheses hold one instruction, so that it
-// never looks like a call.
+// `max (neg %a), %b` begins like a call of `max` with one operand. It is none, because `max` takes two: the
+// parentheses hold its first operand. In old text parentheses hold one instruction, so that it never looks
+// like a call.
 //
-// What stands between operators is read in primary.cpp; `&&`, `||` and `?:` in choices.cpp.
+// primary.cpp reads the operands between operators; choices.cpp reads `&&`, `||` and `?:`.
 
 #include "diag/errors/parse.h"
 #include "ir/module.h"

@@ -1,9 +1,9 @@
-// Formatting works on tokens, not on the module, which knows neither expressions nor comments behind
+// Formatting works on tokens, not on the module, which knows neither expressions nor comments after
 // statements. Newlines end nothing in this language, so that a line break may stand between any two tokens:
-// whatever is decided here, the text means the same. What has to be found out is where statements begin.
+// no decision here changes the meaning of the text. The task is to find out where statements begin.
 //
 // Two operands never follow each other, and few words follow an operand inside of a statement (`carry`, `to`,
-// `block`). So a name, a symbol or another word behind what ends an operand begins a statement. The formatter
+// `block`). So a name, a symbol or another word after the end of an operand begins a statement. The formatter
 // breaks the line there, around braces, and where the writer did.
 
 #include "parse/format.h"
@@ -51,7 +51,7 @@ bool IsRaisedWord(std::string_view word) {
       ir::kWords, [&](const ir::WordInfo& each) { return ir::IsRaised(each) && each.spelling == word; });
 }
 
-/// Words that go on with a statement behind an operand.
+/// Words that go on with a statement after an operand.
 bool GoesOn(std::string_view word) {
   if (IsRaisedWord(word) || IsOneOf(word, {"lanes", "turns", "waking", "copies", "reach"})) return true;
   return IsOneOf(word, {"carry", "step",  "reversed", "unroll", "checkpoint", "steps",  "apart",
@@ -83,7 +83,7 @@ class Formatter {
   }
 
  private:
-  /// What the brackets around a token are.
+  /// The kind of the brackets around a token.
   enum class Around : uint8_t { Items, Body, Layout, Signature, Round, Square, Type };
 
   // ---- reading
@@ -350,8 +350,8 @@ class Formatter {
     if (!out_.empty() && !out_.ends_with('\n')) out_ += '\n';
   }
 
-  /// Comments in front of token `n`; the first may stand behind the token before it. Whether a blank line was
-  /// set above them, and they are on lines of their own.
+  /// Comments in front of token `n`; the first may stand after the token before it, on its line. Returns
+  /// whether a blank line was set above them, and they are on lines of their own.
   bool WriteComments(size_t n, size_t indent) {
     const Piece& piece = pieces_[n];
     bool opened = n != 0 && Kind(n - 1) == TokenKind::LeftBrace;
@@ -418,7 +418,7 @@ class Formatter {
     return before != TokenKind::Word || IsKeyword(At(n - 1).token.text) || At(n).space;
   }
 
-  /// `%x: f32`, `1.0:f64`, `const @eps = 1e-6 : f32`, `%c ? %a : %b`: blanks before and behind a ':'.
+  /// `%x: f32`, `1.0:f64`, `const @eps = 1e-6 : f32`, `%c ? %a : %b`: blanks before and after a ':'.
   bool ColonSpace(size_t colon, bool before) const {
     if (around_[colon] == Around::Layout || around_[colon] == Around::Signature) return !before;
     bool literal_type = Kind(colon - 1) == TokenKind::Number || IsLiteralWord(At(colon - 1).token.text);

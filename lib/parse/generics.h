@@ -33,7 +33,7 @@ class Generics {
   size_t ParamCount(StringId name) const;
   std::string_view Word(StringId name) const;
 
-  /// Parses the bodies of those that nobody calls, for their mistakes alone.
+  /// Parses the bodies of those that are not called, for their mistakes alone.
   void CheckUnused();
   /// Puts instances where their functions stand in the text.
   void PlaceInstances();
@@ -55,7 +55,7 @@ class Generics {
   Gathered& gathered_;
   std::deque<Generic> order_;
   std::unordered_map<StringId, Generic*> generics_;
-  bool probing_ = false;  ///< no instance is made: what asks is in no module either
+  bool probing_ = false;  ///< no instance is made: its caller is in no module either
 };
 
 }  // namespace adc::parse

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// What is wrong with a word as the name of a type: a dot, or a meaning that it has already.
+/// The reason why a word cannot be the name of a type: a dot, or a meaning that it has already.
 std::string WhyNoTypeName(std::string_view word) {
   if (word.find('.') != std::string_view::npos) return " has a dot, the name of a type has none";
   if (ScalarFromWord(word) || word == "vec" || word == "mat" || word == "array" || word == "buffer")

@@ -23,10 +23,10 @@ struct PendingFunction {
   std::vector<diag::SourceSpan> param_spans = {};
   bool bad_signature = false;
   diag::SourceSpan name_span = {};
-  // Of an instance of a generic function (generics.h): `signature` is behind the parameter of the type.
+  // Of an instance of a generic function (generics.h): `signature` is after the parameter of the type.
   StringId instance = {};            ///< its name
   std::string_view bound_word = {};  ///< the parameter
-  ir::Type bound_type = {};          ///< what it stands for
+  ir::Type bound_type = {};          ///< the type that it stands for
   diag::SourceSpan use = {};         ///< the call that asked for it
   bool is_probe = false;             ///< it is made for its mistakes and types, in no module
 };
@@ -37,10 +37,10 @@ struct ImportRequest {
   const diag::SourceFile* from = nullptr;
 };
 
-/// Where each symbol of the compilation is defined.
+/// The place where each symbol of the compilation is defined.
 using SymbolPlaces = std::unordered_map<StringId, diag::SourceSpan>;
 
-/// What reading the files gathers.
+/// The items that reading the files gathers.
 struct Gathered {
   std::deque<PendingFunction> functions;
   std::vector<ImportRequest> imports;

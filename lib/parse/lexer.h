@@ -1,6 +1,6 @@
 #pragma once
-// Characters to tokens, one at a time. The lexer never fails: what it cannot read becomes a token of kind
-// Bad, about which it has already complained, once per place.
+// Characters to tokens, one at a time. The lexer never fails: text that it cannot read becomes a token of
+// kind Bad, which it has already reported, once per place.
 
 #include <string_view>
 #include <utility>
@@ -74,7 +74,8 @@ class Lexer {
   /// Gives comments back that belong to a token that is still to be used.
   void PutBack(std::vector<std::string_view> comments) { comments_ = std::move(comments); }
   bool HasComments() const { return !comments_.empty(); }
-  /// While quiet, what cannot be read is passed over without a word: the place has been complained about.
+  /// While quiet, the lexer passes over text that it cannot read without a message: the place has been
+  /// reported.
   void SetQuiet(bool quiet) { quiet_ = quiet; }
   bool Quiet() const { return quiet_; }
 
@@ -108,7 +109,7 @@ class Lexer {
   bool quiet_ = false;
 };
 
-/// What a string token says, escapes resolved. The token was read by the lexer, so its escapes are good.
+/// The text of a string token, escapes resolved. The token was read by the lexer, so its escapes are good.
 std::string Unescape(std::string_view quoted);
 /// A piece of the user's text for a message: quoted, cut to a bounded length, control characters replaced.
 std::string Quoted(std::string_view text, size_t longest = 48);

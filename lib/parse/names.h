@@ -9,8 +9,8 @@
 
 namespace adc::parse {
 
-/// What a name stands for after an error: an operand that silences what is built on it. In no table of a
-/// function.
+/// The value of a name after an error: an operand that silences all instructions that are built on it. In no
+/// table of a function.
 inline constexpr ir::Value kPoison{UINT32_MAX - 1};
 
 class Names {
@@ -51,7 +51,7 @@ class Names {
   }
 
   void Push() { scopes_.push_back(order_.size()); }
-  /// What a definition of the region hid by mistake is seen again.
+  /// Ends a region: a name that one of its definitions hid by mistake is visible again.
   void Pop() {
     while (order_.size() > scopes_.back()) {
       const Definition& last = order_.back();

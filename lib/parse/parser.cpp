@@ -28,7 +28,7 @@ std::string FileKey(const std::string& path) {
   return error ? path : canonical.string();
 }
 
-/// A path is shown whole: what counts is often at its end.
+/// A path is shown whole: its end is often the important part.
 std::string QuotedPath(const std::string& path) {
   constexpr size_t kLongest = 4096;
   return Quoted(path, kLongest);
@@ -134,7 +134,7 @@ class Compilation {
  private:
   void ParseBody(PendingFunction& pending, Names& names) {
     bool instance = pending.instance.Valid();
-    // What is wrong with one instance is wrong with all of them.
+    // An error in one instance is an error in all of them.
     if (instance && !faulty_.insert(pending.body + pending.file->base).second) {
       pending.function->broken = true;
       return;
@@ -170,7 +170,8 @@ class Compilation {
     body.Parse(pending.param_spans);
   }
 
-  /// Functions may name derivatives that an import would have had: what is said of them would be no mistake.
+  /// Functions may name derivatives that an import would have had: a message about them would report no
+  /// mistake.
   void PassOverUnknownDerivatives() {
     for (const std::unique_ptr<ir::Function>& function : module_->functions) {
       for (StringId* name : {&function->vjp, &function->jvp, &function->grad}) {
@@ -223,7 +224,7 @@ class Compilation {
       looked += (looked.empty() ? "" : ", ") +
                 QuotedPath(name.size() > kShown ? name.substr(0, kShown) + "..." : name);
     }
-    // What is there and cannot be read is told; more folders to look in are no remedy for that.
+    // A file that exists and cannot be read is reported; more folders to look in are no remedy for that.
     diagnostics_
         .Error(diag::E0120, request.span,
                "cannot read " + Quoted(request.path) + (reason.empty() ? "" : ": " + reason))

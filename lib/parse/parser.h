@@ -21,7 +21,7 @@ struct ParseConfig {
   std::vector<std::string> include_dirs = {};
   /// Folders that imports may come from beside those and the folders of the inputs, links looked through.
   std::vector<std::string> import_dirs = {};
-  /// `NAME=VALUE`: what a `const` or `type` of the text is instead of what it says.
+  /// `NAME=VALUE`: the value of a `const` or `type` of the text, instead of its own.
   std::vector<std::string> defines = {};
   bool unused_defines = false;  ///< those may be among them that the text has no name for
   /// Where set, imports are asked of it and no file is read: the text at `path`, as the import names it.

@@ -12,7 +12,7 @@ namespace adc::parse {
 
 /// A value's name, where it is defined or used.
 struct ValuePlace {
-  diag::SourceSpan span;        ///< with its '%', without a component behind it
+  diag::SourceSpan span;        ///< with its '%', without a component after it
   diag::SourceSpan definition;  ///< of the name that it means; the same as `span` where it is defined
   ir::Type type;                ///< none after an error
   uint32_t scope_end = 0;       ///< of a definition: where the region ends in which it is visible

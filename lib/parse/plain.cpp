@@ -133,7 +133,7 @@ bool BodyParser::ParsePlain(Op op, diag::SourceSpan word, Made* made) {
   return ParseSimpleList(op, &operands) && FinishPlain(op, word, operands, made);
 }
 
-/// What may follow the operands of `op`, and the instruction.
+/// Reads the clauses that may follow the operands of `op`, and builds the instruction.
 bool BodyParser::FinishPlain(Op op, diag::SourceSpan word, std::vector<Operand>& operands, Made* made) {
   Type stated;
   diag::SourceSpan stated_span = stream_.SpanNow();
@@ -211,7 +211,7 @@ bool BodyParser::FinishRandom(diag::SourceSpan word, std::vector<Operand>& opera
   return true;
 }
 
-/// `random 7, 1 : f32`: what looks like the literal's type is that of the value.
+/// `random 7, 1 : f32`: the type after the literal is that of the value.
 bool BodyParser::TakeStatedType(Operand& operand, Type* type) {
   if (!operand.IsLiteral() || operand.stated.IsNone()) return false;
   *type = operand.stated;
@@ -361,7 +361,7 @@ bool BodyParser::ParseIndices(std::vector<Operand>* operands) {
   return stream_.ExpectClosing(TokenKind::RightBracket, "']'", open);
 }
 
-/// `.2` or `.z` behind the indices of an access.
+/// `.2` or `.z` after the indices of an access.
 bool BodyParser::ParseComponent(uint32_t* component) {
   if (!stream_.Accept(TokenKind::Dot)) return true;
   if (!stream_.Is(TokenKind::Word)) return ParseAttribute("a component", UINT32_MAX - 1, component);
@@ -527,7 +527,7 @@ bool BodyParser::ParseCall(diag::SourceSpan word, Made* made) {
   return true;
 }
 
-/// `<f64>` behind the name of a generic function.
+/// `<f64>` after the name of a generic function.
 bool BodyParser::ParseTypeArgument(StringId name, Type* type) {
   diag::SourceSpan open = stream_.SpanNow();
   stream_.Advance();

@@ -1,4 +1,4 @@
-// What an expression is made of: values and their elements, components, constants, groups in parentheses,
+// The parts of an expression: values and their elements, components, constants, groups in parentheses,
 // operations in either form (expression.cpp), and types that convert or construct.
 
 #include <charconv>
@@ -13,7 +13,7 @@ namespace adc::parse {
 
 using ir::OpForm;
 
-/// `.x`, `.2`, `[%i]` or `[%i, %j]` behind a vector or matrix.
+/// `.x`, `.2`, `[%i]` or `[%i, %j]` after a vector or matrix.
 bool BodyParser::ParseComponents(Operand* operand) {
   Operand base = *operand;
   Resolve(base, ir::kNoType);
@@ -102,7 +102,7 @@ bool BodyParser::ParsePrimary(Piece* piece, bool head) {
   return false;
 }
 
-/// `%p.x` and `%p.2`, whose name `text` is nobody's, where `%p` is a vector. False where that is not so.
+/// `%p.x` and `%p.2`, whose name `text` no value has, where `%p` is a vector. False where that is not so.
 bool BodyParser::ParseComponentOfName(std::string_view text, size_t dot, Operand* operand) {
   const Names::Entry& base = names_.Look(stream_.module().Intern(text.substr(0, dot)));
   if (base.state != Names::State::Visible && base.state != Names::State::Reported) return false;
@@ -150,7 +150,7 @@ bool BodyParser::ParseValue(Operand* operand) {
   return !element || ParseElement(operand);
 }
 
-/// The indices behind memory, and the load.
+/// The indices after the name of memory, and the load.
 bool BodyParser::ParseElement(Operand* base) {
   diag::SourceSpan word = base->span;
   std::vector<Operand> operands{*base};
@@ -192,7 +192,7 @@ bool BodyParser::ParseSymbol(Piece* piece) {
   return !element || ParseElement(&piece->operand);
 }
 
-/// What stands in parentheses: one instruction, or expressions with commas between them, `most` at most.
+/// The contents of parentheses: one instruction, or expressions with commas between them, `most` at most.
 bool BodyParser::ParseGroup(std::vector<Operand>* items, size_t most, Op op, Type* stated) {
   diag::SourceSpan open = stream_.SpanNow();
   if (!EnterNesting(open)) return false;
@@ -236,7 +236,7 @@ bool BodyParser::ParseSimple(Operand* operand) {
   return ParseUnary(&piece, /*head=*/false) && TakeOperand(piece, operand);
 }
 
-/// An operation where a value is wanted. `head`: right behind '(', so that it may have either form.
+/// An operation where a value is wanted. `head`: right after '(', so that it may have either form.
 bool BodyParser::ParseOperation(Piece* piece, bool head) {
   diag::SourceSpan word = stream_.SpanNow();
   Op op{};
@@ -252,7 +252,7 @@ bool BodyParser::ParseOperation(Piece* piece, bool head) {
   return false;
 }
 
-/// An instruction without regions, behind its word: in either form.
+/// An instruction without regions, after its word: in either form.
 bool BodyParser::ParseInstructionPiece(Op op, diag::SourceSpan word, Piece* piece) {
   piece->is_whole = true;
   bool parenthesis = stream_.Is(TokenKind::LeftParen);

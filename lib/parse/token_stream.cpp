@@ -64,7 +64,7 @@ std::string Describe(const Token& token) {
 
 void TokenStream::Unexpected(std::string_view what, std::string help) {
   if (token_.kind == TokenKind::Bad) return;
-  // What is missing at the end of a line is missing there, not where the next line begins.
+  // A token that is missing at the end of a line is missing there, not where the next line begins.
   bool behind = token_.first_on_line && previous_end_ != 0;
   Error(diag::E0101, behind ? SpanPrevious() : SpanNow(),
         "expected " + std::string(what) + (behind ? " after this, found " : ", found ") + Describe(token_))

@@ -14,11 +14,11 @@ namespace adc::parse {
 class Definitions;
 class Generics;
 
-/// What all parsers of one compilation share.
+/// The state that all parsers of one compilation share.
 struct Shared {
   ir::Module& module;
   diag::Diagnostics& diagnostics;
-  /// Constants and layouts whose definitions have errors: what their uses lack is no further mistake.
+  /// Constants and layouts whose definitions have errors: an error in their uses is no further mistake.
   std::unordered_set<StringId> broken = {};
   /// An import could not be read: any name may be one of it.
   bool incomplete = false;

@@ -68,7 +68,7 @@ class Sizes {
     });
   }
 
-  // What a node says without operands; empty where arguments and extents do not say it.
+  // The text of a node without operands; empty where arguments and extents do not give its value.
   std::string Leaf(const SizeNode& node) const {
     if (node.op == SizeOp::kConst)
       return node.value == INT64_MIN ? Of("INT64_MIN") : Of("INT64_C(" + Number(node.value) + ")");

@@ -8,8 +8,9 @@
 
 namespace adc::product {
 
-/// `word`_scratch_bytes where the kernel has scratch, and `word`_heap_bytes, of a launch on a CPU: what the
-/// loader computes, where arguments and extents alone decide. Else a comment that says why there is none.
+/// `word`_scratch_bytes where the kernel has scratch, and `word`_heap_bytes, of a launch on a CPU: the sizes
+/// that the loader computes, where arguments and extents alone decide. Else a comment that says why there is
+/// none.
 std::string SizesText(const artifact::Metadata& metadata, const artifact::KernelMeta& kernel,
                       const std::vector<CallMember>& members, const std::string& word);
 

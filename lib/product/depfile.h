@@ -1,5 +1,5 @@
 #pragma once
-// The dependency file that build systems read: what an output was made from, as a rule for make.
+// The dependency file that build systems read: the inputs of an output, as a rule for make.
 
 #include <span>
 #include <string>

@@ -7,8 +7,8 @@
 
 namespace adc::product {
 
-/// What the bundle is called in the source `file`: the file's name without its ending, as a word of C that
-/// ends in "_adcb". adc_add_kernels gives EMBED's bundle this name too.
+/// The name of the bundle in the source `file`: the file's name without its ending, as a word of C that ends
+/// in "_adcb". adc_add_kernels gives EMBED's bundle this name too.
 std::string EmbeddedName(const std::string& file);
 
 /// A source of C11 and C++ that defines `name`, an array of these bytes aligned as sections are, and

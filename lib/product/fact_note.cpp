@@ -184,8 +184,8 @@ bool IsProcessor(const artifact::Metadata& metadata, uint32_t target) {
   return metadata.targets[target].kind == "cpu";
 }
 
-/// What an ELF file for processors does not say in words of its own. Devices' code does: PTX and code objects
-/// name their processor, and SPIR-V its capabilities.
+/// The needs that an ELF file for processors does not state by itself. Devices' code does: PTX and code
+/// objects name their processor, and SPIR-V its capabilities.
 std::string NeedsOf(const artifact::Metadata& metadata, uint32_t target) {
   std::string needs(kNeeds);
   for (const artifact::String& feature : metadata.targets[target].features) {

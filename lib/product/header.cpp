@@ -16,7 +16,7 @@ namespace adc::product {
 
 namespace {
 
-/// What is taken in a header.
+/// The names that are taken in a header.
 struct Names {
   HeaderScope words, spaces;
   std::vector<std::string> layouts;                                      ///< the struct of each layout

@@ -1,5 +1,5 @@
 #pragma once
-// The C header of a bundle: what an engine names at compile time instead of writing strings and positions.
+// The C header of a bundle: the names that an engine uses at compile time instead of strings and positions.
 
 #include <functional>
 #include <string>

@@ -195,7 +195,7 @@ artifact::BindingMeta BindingMetaOf(const codegen::Binding& binding) {
   ADC_UNREACHABLE("a binding without a place in the metadata");
 }
 
-/// What a user would call the memory behind an access: flags go by the name of what they stand for.
+/// The user's name for the memory of an access: flags go by the name of the memory that they stand for.
 std::string_view AccessedName(const ir::Module& module, const ir::Function& kernel, ir::Inst access) {
   const ir::ValueData& base = kernel[kernel.Operand(access, 0)];
   bool is_parameter = kernel.IsParameter(kernel.Operand(access, 0));
@@ -473,7 +473,7 @@ artifact::Metadata BuildMetadata(const ir::Module& module, std::span<const Plann
   metadata.bounds_recorded = config.bounds;
   for (const std::unique_ptr<diag::SourceFile>& file : sources.Files()) {
     metadata.sources.push_back(std::string_view(file->name));
-    // What stands in for a file has its lines, and not its text.
+    // A stand-in for a file has its lines, and not its text.
     std::string digest = file->stands_in ? std::string() : TextDigest(file->text);
     metadata.source_digests.push_back(std::string_view(digest));
   }

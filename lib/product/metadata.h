@@ -27,7 +27,7 @@ struct MadeTarget {
   target::Target target;
   std::span<const PlannedKernel> kernels;  ///< as they were lowered for it
   codegen::TargetCode code;  ///< entries are empty where none was made: names follow from the kernels then
-  const ir::Module* raised = nullptr;  ///< what the code was made from; null where none was made
+  const ir::Module* raised = nullptr;  ///< the module that the code was made from; null where none was made
 };
 
 /// Which places the status block can name: those of what the code checks.

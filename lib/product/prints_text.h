@@ -1,5 +1,5 @@
 #pragma once
-// What kernels print, for the readers of their records: the section PRNT of a bundle.
+// The `print` statements of kernels, for the readers of their records: the section PRNT of a bundle.
 
 #include <string>
 #include <vector>

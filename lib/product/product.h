@@ -1,5 +1,5 @@
 #pragma once
-// What a compilation makes.
+// The product of a compilation.
 
 #include <cstdint>
 #include <map>
@@ -13,16 +13,15 @@
 
 namespace adc::product {
 
-/// What one compilation made.
+/// The product of one compilation.
 struct Product {
   std::vector<uint8_t> bytes;             ///< in the form that the options ask for
   std::vector<uint8_t> header, json;      ///< where the options name a file for them
   std::vector<std::string> dependencies;  ///< files read, the inputs first
-  /// What gradients do about primal values, by name of the gradient, where the options
-  /// ask.
+  /// The provisions of gradients for primal values, by name of the gradient, where the options ask.
   std::map<std::string, autodiff::ProvisionRecord> provisions;
-  std::unique_ptr<ir::Module> module;  ///< where text of the IR is asked for: what `bytes` are the text of
-  diag::SourceManager sources;         ///< what places in `module` and `provisions` refer to
+  std::unique_ptr<ir::Module> module;  ///< the IR, where `bytes` are its text
+  diag::SourceManager sources;         ///< the sources that places in `module` and `provisions` refer to
   bool cancelled = false;              ///< the caller ended the compilation
 };
 

@@ -70,8 +70,8 @@ FileStatus CheckOpen(const Cache& cache, int folder, const std::string& name) {
                      "trust all who can write there with --trust-cache"};
 }
 
-/// Makes a folder that only its owner may write, or where that is trusted, whom the umask admits. What it
-/// says, writing says again.
+/// Makes a folder that only its owner may write or, in a trusted cache, all that the umask admits. Writing
+/// the entry reports a failure again.
 void MakeFolder(const Cache& cache, const std::string& folder) {
   (void)mkdir(folder.c_str(), cache.trusted ? 0777 : 0777 & ~kOthersWrite);
 }
@@ -110,7 +110,7 @@ std::string CacheKey::Text() {
 
 FileStatus CheckCache(const Cache& cache) {
   Descriptor folder(open(cache.folder.c_str(), kOpenFolder));
-  if (!folder) return FileDone{};  // what it means that there is none, writing says
+  if (!folder) return FileDone{};  // writing reports it if there can be no folder
   return CheckOpen(cache, *folder, cache.folder);
 }
 
@@ -137,7 +137,7 @@ bool FindInCache(const Cache& cache, const std::string& key, Product* product) {
                      content.begin() + static_cast<ptrdiff_t>(at + length));
     at += length;
   }
-  // In a store that nobody may write the time stays.
+  // In a store that this process may not write the time stays.
   (void)futimens(*file, nullptr);
   return at == content.size();
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What a header says to a host program that binds the SPIR-V of a shader's kernel without the loader.
+// The text of a header for a host program that binds the SPIR-V of a shader's kernel without the loader.
 
 #include <string>
 

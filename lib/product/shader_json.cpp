@@ -31,7 +31,7 @@ void AddType(ir::Type type, Json* row) {
   (*row)["columns"] = type.columns == 0 ? 1 : type.columns;
 }
 
-/// What the adstacks of the tasks take; null where no task has one in a heap.
+/// The memory of the adstacks of the tasks; null where no task has one in a heap.
 Json TapeOf(const artifact::Metadata& metadata, const artifact::KernelMeta& meta,
             const codegen::ShaderLayout& layout) {
   std::vector<std::string_view> params;

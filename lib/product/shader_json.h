@@ -1,5 +1,5 @@
 #pragma once
-// What the JSON says to a host program that binds the SPIR-V of a shader's kernel without the loader.
+// The JSON for a host program that binds the SPIR-V of a shader's kernel without the loader.
 
 #include <string>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a kernel, and each task of it, does with the memory of its parameters.
+// The uses that a kernel, and each task of it, makes of the memory of its parameters.
 
 #include <cstdint>
 #include <vector>
@@ -8,14 +8,14 @@
 
 namespace adc::product {
 
-/// What is done with one parameter.
+/// The uses of one parameter.
 struct ParamUse {
   bool reads = false;
   bool writes = false;
   uint32_t shape_as_i32 = 0;  ///< axes, a bit each
 };
 
-/// By position of the parameter: what the whole kernel does.
+/// The uses by the whole kernel, by position of the parameter.
 std::vector<ParamUse> UsesOf(const ir::Function& kernel);
 
 /// The same of each task, as analysis::TasksOf has them.

@@ -8,7 +8,7 @@
 
 namespace adc::product {
 
-/// What `hash` has taken, as 64 lower-case hexadecimal digits. Once.
+/// The digest of all that `hash` has taken, as 64 lower-case hexadecimal digits. Once.
 std::string HexDigest(artifact::Sha256* hash);
 
 std::string TextDigest(std::string_view text);

@@ -1,6 +1,6 @@
 #pragma once
-// What a header has for typed calls: a kernel's arguments as a struct, and the table of adrt_arg that is made
-// of it.
+// The part of a header for typed calls: a kernel's arguments as a struct, and the table of adrt_arg that is
+// made of it.
 
 #include <string>
 #include <vector>
@@ -26,7 +26,7 @@ struct CallElement {
   uint64_t bytes = 0;
 };
 
-/// One for each of kernel.params, as `elements` are. What the launch makes has no member.
+/// One for each of kernel.params, as `elements` are. Arguments that the launch makes have no member.
 std::vector<CallMember> CallMembers(const artifact::KernelMeta& kernel,
                                     const std::vector<CallElement>& elements);
 
@@ -39,7 +39,7 @@ bool IsCalled(const artifact::KernelMeta& kernel);
 /// A scalar type in C: "float"; uint16_t for the bits of an f16.
 std::string CallScalar(artifact::ScalarType type);
 
-/// What follows the name of a by-value element: "", "[3]" of a vector, "[3][3]" of a matrix.
+/// The text after the name of a by-value element: "", "[3]" of a vector, "[3][3]" of a matrix.
 std::string CallExtents(uint32_t rows, uint32_t columns);
 
 /// The struct `word`_args, the function `word`_bind and, for C++20, the same with spans in the namespace

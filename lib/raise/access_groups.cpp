@@ -16,7 +16,7 @@ using ir::Inst;
 using ir::Op;
 using ir::Value;
 
-/// Base, field and indices: what a check is about.
+/// Base, field and indices: the element that a check is for.
 using Element = std::vector<uint32_t>;
 
 Element ElementOf(const Function& kernel, Inst access) {
@@ -56,7 +56,7 @@ class Grouper {
   void Take(Inst access) {
     const ir::InstData& data = kernel_[access];
     bool is_load = data.op == Op::Load;
-    // What gives its old value is made where it stands.
+    // An access that gives its old value is made where it stands.
     bool gives = !is_load && data.result_count != 0 && uses_.IsUsed(kernel_.Result(access));
     Element element = ElementOf(kernel_, access);
     std::erase_if(open_, [&](const auto& entry) {

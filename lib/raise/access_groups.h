@@ -8,7 +8,8 @@
 //   %d = mul %c, 2.0
 //   add_to %q[%i].y, %d
 //
-// Between them stands nothing that could tell: no control flow, and no access that may touch what is moved.
+// Nothing between them could see the difference: there is no control flow, and no access that may touch the
+// moved element.
 
 #include <span>
 #include <vector>

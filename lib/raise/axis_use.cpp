@@ -43,7 +43,7 @@ void AxisUse::Walk(ir::Block block) {
     }
     uint32_t used = 0;
     for (ir::Value v : kernel_.Operands(inst)) used |= axes_.Get(v);
-    // What memory that is written holds may depend on anything.
+    // The contents of memory that is written may depend on anything.
     if (ir::IsAtomic(data.op) || data.op == Op::RowLoad || data.op == Op::RowClaim || data.op == Op::Alloca)
       used = all_;
     for (uint32_t n = 0; n < data.result_count; ++n) axes_.Set(kernel_.Result(inst, n)) = used;

@@ -1,9 +1,8 @@
 #pragma once
-// Which indices of a parallel loop a value changes with, and whether it changes with every iteration.
+// The indices of a parallel loop that a value changes with, and whether it changes with every iteration.
 //
-// A bit per axis. What is decided from it is a matter of speed alone, so two things are left out: how long a
-// serial loop runs, which changes how many of its indices there are and not what they are, and what other
-// iterations write.
+// A bit per axis. Its users decide about speed alone, so two things are left out: the trips of a serial loop,
+// which change the number of its indices and not their values, and the writes of other iterations.
 
 #include <cstdint>
 

@@ -24,7 +24,7 @@ bool IsParallel(const ir::Function& kernel, Inst inst) {
   return kernel[inst].op == Op::Parallel || kernel[inst].op == Op::ParallelOver;
 }
 
-/// What is in the body, and whether lanes can run it.
+/// Counts the operations of the body, and finds out whether lanes can run it.
 class Survey {
  public:
   Survey(const ir::Function& kernel, Inst parallel, bool fuses) : kernel_(kernel), fuses_(fuses) {
@@ -203,7 +203,7 @@ bool Wins(const ir::Function& kernel, Inst parallel, const Survey& survey, const
   return survey.HasWork() && Estimate(kernel, parallel, lanes).LanesWin();
 }
 
-/// Whether nothing that is derived from the same kernel calls functions one iteration after the other: they
+/// Whether no kernel that is derived from the same one calls functions one iteration after the other: these
 /// would be our own there too, which are slower for one number.
 bool SuitsFamily(const ir::Module& module, const ir::Function& kernel, const RaiseConfig& config) {
   for (const std::unique_ptr<ir::Function>& other : module.functions) {

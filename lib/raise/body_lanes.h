@@ -7,10 +7,10 @@
 //     store %y[%i], %w
 //   }
 //
-// Every lane computes what its iteration computes alone, and branches become masks. What raising writes is
-// the decision, by an estimate: what vectors compute at once (arithmetic, functions, accesses that follow the
-// iteration) against what runs lane by lane (atomic updates, gathers, divisions of integers), and against
-// what masks cost. Bodies without functions and loops stay as they are: LLVM makes vectors of them.
+// Every lane computes what its iteration computes alone, and branches become masks. Raising writes the
+// decision, by an estimate: the work that vectors do at once (arithmetic, functions, accesses that follow the
+// iteration) against the work lane by lane (atomic updates, gathers, divisions of integers), and against the
+// cost of masks. Bodies without functions and loops stay as they are: LLVM makes vectors of them.
 
 #include "ir/function.h"
 #include "raise/config.h"

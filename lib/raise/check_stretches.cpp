@@ -98,7 +98,7 @@ bool CheckStretches::NeedsCheck(Inst access) const {
 }
 
 /// Takes the accesses of an instruction that are made whenever it runs. False where the stretch ends before
-/// it: what needs checks of its own stays outside.
+/// it: an instruction that needs checks of its own stays outside.
 bool CheckStretches::Gather(Inst inst, bool is_top, Stretch& stretch) const {
   Op op = kernel_[inst].op;
   if (ir::IsAccess(op)) {
@@ -227,7 +227,7 @@ Inst CheckStretches::InBlock(Inst inst) const {
   return inst;
 }
 
-/// Where an instruction of the block is made.
+/// The position at which an instruction of the block is made.
 uint32_t CheckStretches::PlaceOf(Inst inst) const {
   return structure_.Position(ir::IsAccess(kernel_[inst].op) ? groups_.PlaceOf(inst) : inst);
 }

@@ -6,8 +6,8 @@
 //     ...
 //   }
 //
-// A stretch is a loop, or several accesses to one buffer that are constants apart, with what stands between
-// them. Where an index lies is a sum of values that are there before the stretch. Indices of i32 wrap, the
+// A stretch is a loop, or several accesses to one buffer that are constants apart, with the code between
+// them. The bounds of an index are sums of values that are there before the stretch. Indices of i32 wrap, the
 // sum does not: an index and its sum are equal modulo 2^32, and so equal if the sum is not negative and below
 // 2^31.
 
@@ -30,9 +30,9 @@ struct IndexSum {
   std::vector<std::pair<ir::Value, int64_t>> terms;  ///< ascending, no coefficient is 0
 };
 
-/// What the indices along one axis are at least and at most.
+/// The smallest and the largest index along one axis.
 struct IndexBounds {
-  ir::Inst access;  ///< one of those, for the extent
+  ir::Inst access;  ///< one of the accesses, for the extent
   uint32_t axis = 0;
   IndexSum low, high;
 };
@@ -42,7 +42,7 @@ struct Stretch {
   std::vector<ir::Inst> accesses;  ///< in range if `bounds` are, by the first of their groups
   size_t indices = 0;              ///< of `accesses` that are checked
   std::vector<IndexBounds> bounds;
-  std::vector<ir::Value> given;  ///< values that are read behind the stretch
+  std::vector<ir::Value> given;  ///< values that are read after the stretch
 };
 
 /// The extent of an axis that the type says; 0: of a buffer, which each launch says.

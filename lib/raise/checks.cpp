@@ -100,7 +100,7 @@ class CheckRewriter final : public transform::Rewriter {
     if (bounds.low.terms.size() == 1 && bounds.low.terms[0].first == index && bounds.low.constant == 0 &&
         bounds.high.terms == bounds.low.terms && bounds.high.constant == 0)
       return IsInside(bounds.access, bounds.axis);
-    // Behind 2^31 an index of i32 is negative.
+    // From 2^31 on an index of i32 is negative.
     constexpr uint64_t kIndices = uint64_t{1} << 31;
     uint64_t fixed = ExtentOf(bounds.access, bounds.axis);
     Value extent = builder_.Bits(ir::kI64, std::min(fixed, kIndices));
@@ -245,7 +245,7 @@ class CheckRewriter final : public transform::Rewriter {
   AccessGroups groups_;
   CheckStretches stretches_;
   IndexSet<Inst> sure_;       ///< accesses that are in range where the writer stands
-  bool in_parallel_ = false;  ///< what stands outside may be the prologue of a task
+  bool in_parallel_ = false;  ///< code outside may be the prologue of a task
   bool is_slow_ = false;      ///< in a copy in which everything is checked
 };
 

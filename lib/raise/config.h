@@ -1,6 +1,6 @@
 #pragma once
-// What raising takes from a target and from the command line. Targets with equal configurations share one
-// raised module.
+// The facts that raising takes from a target and from the command line. Targets with equal configurations
+// share one raised module.
 
 #include "target/target.h"
 

@@ -1,13 +1,13 @@
 #pragma once
-// What decides is computed as it is written.
+// Values that decide are computed as they are written.
 //
 //   %p = mul %a, %b                      ->    %p = mul %a, %b as_written
 //   %g = gt (sub %p, %c), 0.0                  %g = gt (sub %p, %c as_written), 0.0 as_written
 //   if %g { ... }
 //
 // A kernel, its derivatives and its size kernel have to take the same branches and touch the same cells
-// (analysis/decisions.h). What decides, and what that is computed from, is no part of an fma and follows no
-// relaxed rule of floats, whatever the mode of floats is.
+// (analysis/decisions.h). A value that decides, and the values that it is computed from, are no part of an
+// fma and follow no relaxed rule of floats, in any mode of floats.
 
 #include "ir/function.h"
 #include "raise/config.h"

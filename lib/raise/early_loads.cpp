@@ -46,7 +46,7 @@ class Mover {
 
   /// How many instructions are before the loop that were not.
   size_t MoveBefore(Block block, size_t loop) {
-    std::set<Inst> passed;  // what a load would go before
+    std::set<Inst> passed;  // the instructions that a load would pass
     std::set<Place> written;
     bool alias_written = false;
     std::vector<Inst> early, left;
@@ -58,7 +58,7 @@ class Mover {
       if (moves && kernel_[inst].op == Op::Load) {
         early.push_back(inst);
         moved_.Insert(inst);
-        continue;  // what it reads is there from now on
+        continue;  // its result is there from now on
       }
       passed.insert(inst);
       NoteWrites(inst, written, alias_written);

@@ -17,9 +17,9 @@
 
 namespace adc::raise {
 
-/// Requires: a kernel of a raised module. Guarantees: what a moved load reads is made before the loop, and
-/// nothing between its old place and its new one writes that memory; at most 16 loads go before one loop, as
-/// each takes a register for as long as the loop runs. Breaks: nothing.
+/// Requires: a kernel of a raised module. Guarantees: the operands of a moved load are made before the loop,
+/// and no instruction between its old place and its new one writes that memory; at most 16 loads go before
+/// one loop, as each takes a register for as long as the loop runs. Breaks: nothing.
 void LoadEarly(ir::Module&, ir::Function& kernel, const RaiseConfig& config);
 
 }  // namespace adc::raise

@@ -5,7 +5,7 @@
 //
 // reads element t * (shape 1) * (shape 2) + iteration: no division tells i and j apart. Where nothing else
 // reads the counters the loop is `flat` itself, and they are never told apart. Where all other uses lie in
-// one branch, behind a gate that most iterations do not pass, that is said on the branch:
+// one branch, behind a gate that most iterations do not pass, the branch is marked instead:
 //
 //   parallel %i, %j in ... sparse flat {
 //     %m = load %mass[%i, %j] flat

@@ -38,7 +38,7 @@ Intervals::Intervals(const ir::Module& module, const ir::Function& kernel)
   analysis::ForEachInst(kernel, [&](ir::Inst inst) { Enter(inst); });
 }
 
-/// In textual order: what a value is computed from is known before it.
+/// In textual order: the operands of a value are known before it.
 void Intervals::Enter(ir::Inst inst) {
   Op op = kernel_[inst].op;
   if (op == Op::Shape) {

@@ -38,7 +38,7 @@ class Marker {
   }
 
  private:
-  /// Whether the block does nothing that another iteration, begun before it has ended, could meet. A worker's
+  /// Whether the block has no effect that another iteration, begun before it has ended, could see. A worker's
   /// iterations share its row and its local arrays.
   bool MayMix(ir::Block block) const {
     for (Inst inst : kernel_[block].insts) {

@@ -110,7 +110,7 @@ class Delayer {
       analysis::ForEachInst(kernel_, kernel_[line].regions[region], visit);
   }
 
-  /// Behind which position the store at `clear` goes: its own where it stays.
+  /// The position after which the store at `clear` goes: its own where it stays.
   size_t PlaceOf(size_t clear, const Lines& lines) {
     Inst store = lines.insts[clear];
     const std::vector<Touch>& touches = lines.touches.at(facts_.memory().ClassOf(store));

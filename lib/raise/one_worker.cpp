@@ -20,8 +20,8 @@ constexpr uint64_t kTrips = 8;                      ///< of a loop
 constexpr uint64_t kMostTrips = uint64_t{1} << 24;  ///< of all loops around an instruction together
 constexpr uint32_t kDeepest = 6;     ///< loops inside this many others count as not inside another
 constexpr uint64_t kWorthwhile = 6;  ///< the updates are this part of the work
-/// What a worker could do in the time in which it is woken, some microseconds: 8 lanes at once, where code
-/// has lanes.
+/// The work that a worker could do in the time in which it is woken, some microseconds: 8 lanes at once,
+/// where code has lanes.
 constexpr uint64_t kWaking = uint64_t{1} << 15;
 
 /// Of a launch, for each iteration that sweeps cells of a buffer: as far as is known it sweeps all of them.
@@ -29,7 +29,7 @@ constexpr uint64_t kBytesPerSweep = 4096;
 /// Of an iteration, for each byte of copies that a worker clears and adds, so that two workers gain.
 constexpr uint64_t kInstructionsPerByte = 8;
 
-/// What an iteration takes, roughly, in instructions.
+/// The cost of an iteration, roughly, in instructions.
 struct WorkOfOne {
   uint64_t all = 0;
   uint64_t updates = 0;  ///< of `all`, for updates that one worker alone need not make as they are

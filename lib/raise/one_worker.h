@@ -1,5 +1,5 @@
 #pragma once
-// What processors gain where a worker meets no other, and where several are woken.
+// The forms of a loop for processors: for a worker that meets no other, and for several that are woken.
 //
 //   parallel %i in 0..%n {                  ->   parallel %i in 0..%n alone waking 161 copies 4096 {
 //     for %j in 0..100 {                           for %j in 0..100 {
@@ -16,12 +16,12 @@
 //
 // Among others a worker runs the same form: the iterations that meet those of no other call, where it is
 // known how far apart iterations meet (`reach`, reach.h); or all of them, on copies of the buffers into which
-// it sums (`copied`). A copy is worth so many bytes (`copies`) for each iteration of the launch: a loop that
-// sweeps the cells of a buffer in every iteration misses a table of 128 of them each time, and scattered sums
-// have no table.
+// it sums (`copied`). Each iteration of the launch is worth a number of bytes of copies (`copies`): a loop
+// that sweeps the cells of a buffer in every iteration misses a table of 128 of them each time, and scattered
+// sums have no table.
 //
-// To wake a worker takes the time of as many iterations as `waking` says; where data decide what an iteration
-// takes, it says nothing.
+// To wake a worker takes the time of as many iterations as `waking` says; where data decide the time of an
+// iteration, it says nothing.
 
 #include "ir/function.h"
 #include "raise/config.h"

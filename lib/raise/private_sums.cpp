@@ -158,7 +158,7 @@ class Marker {
   }
 
   /// Whether all iterations come to the cell in the same turn of the loop right around: its bounds and the
-  /// cell are computed from nothing but the turn and what no iteration decides.
+  /// cell are computed from the turn and from values that no iteration decides, and from nothing else.
   bool IsOfTurn(ir::Inst inst) const {
     ir::Block body = kernel_[inst].parent;
     ir::Inst loop = kernel_[body].owner;

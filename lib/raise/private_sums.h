@@ -7,7 +7,7 @@
 //   }
 //
 // One atomic update per iteration makes every worker wait for the same cache line. The iterations that one
-// worker runs in a row may sum in a register first and touch the cell once, provided that nobody can see the
+// worker runs in a row may sum in a register first and touch the cell once, provided that no code can see the
 // difference: inside the task, the buffer is touched by accumulations of the same kind alone, and none of
 // them uses the old value. The same holds for minima, maxima and bitwise reductions. Where every access names
 // its cell by literals (the counts of a size kernel), each cell is a matter of its own.

@@ -12,8 +12,9 @@
 
 namespace adc::raise {
 
-/// Requires: decisions marked (raise/decisions.h). Guarantees: what is marked `fuses` has one use, an `add`
-/// or `sub` of f32 or f64 that is not `as_written` and of whose operands no other is marked. Breaks: nothing.
+/// Requires: decisions marked (raise/decisions.h). Guarantees: a product that is marked `fuses` has one use,
+/// an `add` or `sub` of f32 or f64 that is not `as_written` and of whose operands no other is marked. Breaks:
+/// nothing.
 void MarkProducts(ir::Module&, ir::Function& kernel, const RaiseConfig&);
 
 }  // namespace adc::raise

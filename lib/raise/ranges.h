@@ -1,13 +1,13 @@
 #pragma once
-// Which arithmetic of i32 cannot wrap.
+// Finds the arithmetic of i32 that cannot wrap.
 //
 //   parallel %i in 0..1000 {             ->    parallel %i in 0..1000 {
 //     %k = mul %i, 16                            %k = mul %i, 16 no_wrap
 //     %o = add %k, 3                             %o = add %k, 3 no_wrap
 //
 // An index that is i32 in the IR becomes an address of 64 bits. Where its arithmetic cannot wrap, it may be
-// done in 64 bits from the counter on, and the address is affine in the counter. What cannot wrap follows
-// from an interval per value: of constants, counters, extents, and what is computed from them.
+// done in 64 bits from the counter on, and the address is affine in the counter. The pass decides by an
+// interval per value: of constants, counters, extents, and of values computed from them.
 
 #include "ir/function.h"
 #include "raise/config.h"

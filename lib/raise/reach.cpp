@@ -12,7 +12,7 @@ namespace {
 using ir::Op;
 using ir::Value;
 
-/// What is added to `counter` to make `index`; empty where it is made in another way.
+/// The constant that is added to `counter` to make `index`; empty where it is made in another way.
 std::optional<int64_t> OffsetFrom(const ir::Function& kernel, Value counter, Value index) {
   constexpr int kMostSteps = 8;
   int64_t offset = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// How far apart iterations are that meet in a cell.
+// The distance of iterations that meet in a cell.
 //
 //   parallel %i in 1..%n { add_to %x.adj[%i - 1], %a; add_to %x.adj[%i], %b; add_to %x.adj[%i + 1], %c }
 //

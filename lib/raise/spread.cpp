@@ -240,7 +240,7 @@ class Spreader {
   bool FitsWrite(const Touch& write, const std::vector<Touch>& touches) const {
     bool is_own = write.loop.Valid() && !IsSum(write.inst);
     return std::ranges::all_of(touches, [&](const Touch& other) {
-      // What a turn has for itself nothing else may come to.
+      // No other access may come to an element that a turn has for itself.
       if (is_own) return other.loop == write.loop && IsSameElement(other.inst, write.inst);
       return kernel_[other.inst].op != Op::Load || other.end <= write.begin;
     });

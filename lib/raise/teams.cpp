@@ -25,7 +25,7 @@ using ir::Value;
 
 constexpr uint32_t kLargestTeam = 1024;
 
-/// What the task does with one of its arrays.
+/// The uses that the task makes of one of its arrays.
 struct ArrayUse {
   std::set<uint32_t> loops;    ///< that are apart
   bool around = false;         ///< it is used around them as well
@@ -206,8 +206,8 @@ class TeamMaker {
     return (a == counter && !IsInside(b)) || (b == counter && !IsInside(a));
   }
 
-  /// Whether a write to an element that is not the turn's own may be made beside those of other turns. What
-  /// is no sum comes from another element: then the source has seen to it that no turns meet there.
+  /// Whether a write to an element that is not the turn's own may be made beside those of other turns. A
+  /// value that is no sum comes from another element: then the source makes sure that no turns meet there.
   bool FitsArrayWrite(Inst inst, Inst array, Inst loop) {
     if (kernel_[inst].op == Op::AddTo) return NoteSum(inst, array, loop);
     if (kernel_[inst].op != Op::Store) return false;
@@ -220,8 +220,8 @@ class TeamMaker {
     return true;
   }
 
-  /// Whether no other turn comes to the element: what a turn has overwritten it may put back, and what it has
-  /// set to a constant is its own, since it writes there without adding.
+  /// Whether no other turn comes to the element: a turn may put back a value that it has overwritten, and an
+  /// element that it has set to a constant is its own, since it writes there without adding.
   bool IsAlone(Value value, Inst store) const {
     Inst made = kernel_.DefiningInst(value);
     if (made.Valid() && IsElementOf(made, store)) return true;
@@ -291,8 +291,8 @@ class TeamMaker {
     return reads;
   }
 
-  /// v = (((old + a) + b) + c): what is added to the old value of the element of `sum.store`, which nothing
-  /// else reads and nothing else writes in between.
+  /// v = (((old + a) + b) + c): finds the summands that are added to the old value of the element of
+  /// `sum.store`. No other instruction reads the sums, and none writes the element in between.
   bool FindSum(Value v, ArraySum& sum) const {
     Inst made = kernel_.DefiningInst(v);
     Block block = kernel_[sum.store].parent;
@@ -333,7 +333,7 @@ class TeamMaker {
     for (const auto& [array, use] : arrays_) {
       ir::Type type = kernel_.TypeOf(kernel_.Result(array));
       bool is_tape = kernel_[array].Has(ir::Word::Unset);
-      // A tape is filled and read in one turn; what no turn sees each thread has for itself.
+      // A tape is filled and read in one turn; each thread has for itself an array that no turn uses.
       if (use.loops.empty() || (is_tape && use.loops.size() == 1 && !use.around)) continue;
       if (use.own && !use.around && type.Components() == 1 && use.turns <= int64_t{size_}) {
         own_.push_back(array);

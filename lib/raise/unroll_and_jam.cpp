@@ -324,7 +324,7 @@ class Jammer final : public transform::Rewriter {
       : Rewriter(module, from), nests_(std::move(nests)) {}
 
  private:
-  /// A unit while it is written: what values of the outer loop's body are in it.
+  /// A unit while it is written: the values in it that stand for those of the outer loop's body.
   struct Unit {
     std::vector<std::pair<Value, Value>> values;
     Value condition;  ///< of the stage that is being written; invalid where the unit runs it in any case
@@ -372,7 +372,7 @@ class Jammer final : public transform::Rewriter {
     unit->values.emplace_back(counter, here);
   }
 
-  /// Stage by stage: what each unit computes before it, then its inner loop for all of them.
+  /// Stage by stage: the computations of each unit before the inner loop, then that loop for all of them.
   void WriteUnits(Inst loop, const Nest& nest, std::vector<Unit>& all) {
     std::span<const Inst> rest = from_[from_[loop].regions[0]].insts;
     for (const Stage& stage : nest.stages) {
@@ -479,7 +479,7 @@ class Jammer final : public transform::Rewriter {
     builder_.SetBlock(around);
   }
 
-  /// What leaves each number as it is that it is added to.
+  /// The number that changes no number to which it is added.
   Value Nothing(ir::Type type) { return type.IsFloat() ? builder_.Float(type, -0.0) : builder_.Zero(type); }
 
   /// Writes an instruction of the inner loop so that it has no effect where the condition does not hold.

@@ -9,10 +9,10 @@
 //   }                                                ...
 //                                                  }
 //
-// What all units read, as the inputs of a layer are, is loaded once for four of them, and what they all add
-// to is updated in a row. So the arrays of an iteration, which a device's thread has in slow memory, are
-// touched a quarter as often. An inner loop in a branch runs for all units: what a unit without the branch's
-// condition gives is left out value by value.
+// An element that all units read, as an input of a layer, is loaded once for four of them, and the updates of
+// an element that they all add to follow one another. So the arrays of an iteration, which a device's thread
+// has in slow memory, are touched a quarter as often. An inner loop in a branch runs for all units: the
+// results of a unit without the branch's condition are left out value by value.
 //
 // Elements of a buffer that all units add to, as the adjoint of a layer's inputs, become an array of the
 // thread's own, and are updated after the nest: a store to a buffer goes to far memory at once. That alone

@@ -255,7 +255,7 @@ Range Bounds::OfParam(Block block, uint32_t number, Type type) {
     low = Of(function_.Operand(owner, 0));
     step = Of(function_.Operand(owner, 2)).lower;
   }
-  // How far an index comes of which nothing is counted yet is for who uses it to bound.
+  // The user of an index bounds it where no trips are counted yet.
   if (given_ == Known::Arguments && TripsOf(owner, axis).upper == kNoNode) return {low.lower, kNoNode};
   uint32_t level = LevelOf(owner, axis);
   if (level < kNoLevel) {

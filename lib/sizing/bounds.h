@@ -34,9 +34,9 @@ struct Trips {
 /// known.
 class Bounds {
  public:
-  /// What expressions may go by.
+  /// The facts that expressions may use.
   enum class Known : uint8_t {
-    AtLaunch,   ///< what the loader knows when it sizes stacks: contents of buffers too, trips that it
+    AtLaunch,   ///< all that the loader knows when it sizes stacks: contents of buffers too, trips that it
                 ///< counted, and the length of segments (ir::ParamRole::Segment), which it chooses
     Arguments,  ///< arguments and shapes: nothing is read or counted, and a segment is all of its loop
   };
@@ -98,10 +98,10 @@ class Bounds {
   Range Union(Range a, Range b);
   Range Choose(Range condition, Range if_true, Range if_false);
   Range Closed(ir::Inst loop, Range range);
-  /// What a loop leaves: `left` where it runs at all, else `initial`. Its body may read an element that is
+  /// The result of a loop: `left` where it runs at all, else `initial`. Its body may read an element that is
   /// only there where it runs, and sizing must not read elsewhere.
   Range WhereItRuns(ir::Inst loop, Range left, Range initial);
-  /// `ceildiv count, part`: by a part that is chosen, what is chosen of the quotients, and one part at most
+  /// `ceildiv count, part`: by a part that is chosen, the chosen one of the quotients, and one part at most
   /// where it is as long as all.
   Range Parts(ir::Value count, ir::Value part);
   /// The quotient rounded up, by divisors of any sign.

@@ -188,7 +188,8 @@ Range Bounds::Converted(Range range, ir::Type from, Scalar to) {
   }
   bool narrows = ir::BitWidth(from.scalar) == 64 || ir::IsUnsigned(from.scalar);
   if (to != Scalar::I32 || !narrows || ir::BitWidth(from.scalar) < 32 || !range.Exact()) return range;
-  // What is the same in all iterations costs nothing to wrap; of indices nothing so long is thought of.
+  // A value that is the same in all iterations costs nothing to wrap; indices are assumed never to be so
+  // long.
   bool is_extent = algebra_.pool()[range.lower].op == SizeOp::kShape;
   if (is_extent || algebra_.pool().FreeLevels(range.lower) != 0) return range;
   ConstantRange known = algebra_.RangeOf(range.lower);

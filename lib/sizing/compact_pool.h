@@ -1,5 +1,6 @@
 #pragma once
-// What a plan needs of a pool of size expressions, without what was tried on the way.
+// The part of a pool of size expressions that a plan needs, without the expressions that were tried on the
+// way.
 
 #include <span>
 

@@ -23,8 +23,8 @@ struct ConstantRange {
 };
 
 /// Builds expressions in one pool. Loop indices count iterations from 0, so `index(L) >= 0` always. An
-/// operand that is unknown (kNoNode) makes the result unknown. All arithmetic is exact; what would overflow
-/// 64 bits at a launch is the evaluator's error.
+/// operand that is unknown (kNoNode) makes the result unknown. All arithmetic is exact; the evaluator reports
+/// an error where a result overflows 64 bits at a launch.
 class SizeAlgebra {
  public:
   explicit SizeAlgebra(SizeExprPool& pool) : pool_(pool) {}

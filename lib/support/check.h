@@ -5,7 +5,7 @@ namespace adc {
 
 /// Prints the broken invariant with its place and ends the process with status 70 (EX_SOFTWARE).
 [[noreturn]] void InternalError(const char* file, int line, const char* text);
-/// What it runs after it has printed.
+/// Sets the function that InternalError runs after it has printed.
 void BeforeInternalErrorsEnd(void (*run)());
 
 }  // namespace adc

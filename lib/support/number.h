@@ -8,7 +8,7 @@ namespace adc {
 
 enum class NumberKind : uint8_t { Truth, Signed, Unsigned, Float };
 
-/// What the bits of a number mean. Truth: 1 bit; integers: 8, 16, 32 or 64; floats: 16, 32 or 64.
+/// The meaning of the bits of a number. Truth: 1 bit; integers: 8, 16, 32 or 64; floats: 16, 32 or 64.
 struct NumberForm {
   NumberKind kind = NumberKind::Truth;
   uint8_t width = 1;

@@ -35,7 +35,7 @@ std::optional<std::string> PathOfUri(std::string_view uri) {
   constexpr std::string_view kHead = "file://";
   if (!uri.starts_with(kHead) || uri.find('/', kHead.size()) == std::string_view::npos) return std::nullopt;
   std::string path;
-  // What stands in front of the path is the name of a machine, this one.
+  // The part in front of the path is the name of a machine: this one.
   for (size_t at = uri.find('/', kHead.size()); at < uri.size(); ++at) {
     if (uri[at] != '%') {
       path += uri[at];

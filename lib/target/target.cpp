@@ -11,7 +11,7 @@ constexpr uint32_t kCudaCountingBlockSize = 512;
 constexpr uint32_t kLanes = 32;
 constexpr uint32_t kDevicePrivateBytes = 16u << 10;
 /// Tapes in private memory. A thread of NVIDIA's and of AMD's devices has some 256 registers of four bytes: a
-/// quarter of them, which is the default. What drivers of shaders run on may have 64: half of those.
+/// quarter of them, which is the default. The devices of shaders may have 64: half of these.
 constexpr uint32_t kShaderTapeBytes = 128;
 constexpr uint32_t kNewestPtx = 85;  // that LLVM 19 writes
 
@@ -82,7 +82,7 @@ std::vector<Target> MakeTable() {
   return table;
 }
 
-/// What a short name stands for.
+/// The full name for a short one.
 std::string FullName(std::string_view text) {
   if (text == "cpu") return "cpu:x86-64";
   if (text == "cuda") return "cuda:sm_80";

@@ -1,8 +1,8 @@
 #pragma once
-// What a target is, for everything that generates code: names, processor, lanes, address spaces, limits.
+// The description of a target, for everything that generates code: names, processor, lanes, address spaces,
+// limits.
 //
-// The description says what is true of a target; how code for it is written is the business of its folder
-// under codegen.
+// The description holds the properties of a target; its folder under codegen writes its code.
 
 #include <cstdint>
 #include <optional>

@@ -7,10 +7,10 @@
 // where the loop starts at a constant that is not negative, and in i64 elsewhere, since `hi - lo` of an i32
 // loop may leave i32. A loop that runs the other way has both new loops run the other way.
 //
-// How often a `while` runs is known when it has: a segment is the loop itself with at most S iterations, and
-// counts them, and a segment of fewer is the last. The test runs as often as before, since a
-// `while` at its bound ends without one. A loop of one segment, as a launch may choose, has no bound but the
-// largest number: `max %n or none` says to sizing that its iterations must be counted.
+// The trips of a `while` are known when it has ended: a segment is the loop itself with at most S iterations,
+// and counts them, and a segment of fewer is the last. The test runs as often as before, since a `while` at
+// its bound ends without one. A loop of one segment, as a launch may choose, has no bound but the largest
+// number: `max %n or none` says to sizing that its iterations must be counted.
 
 #include "transform/block_loops.h"
 
@@ -153,7 +153,7 @@ class BlockRewriter final : public Rewriter {
       Value is_chosen = builder_.Make(Op::Gt, {at_launch_, builder_.I32(0)});
       segment = builder_.Make(Op::Select, {is_chosen, Wide(at_launch_, type), whole});
     }
-    // What is left of the bound is not known to sizing once the loop runs backwards.
+    // Once the loop runs backwards, sizing does not know the rest of the bound.
     if (has_max) segment = builder_.Make(Op::Min, {segment, whole});
     std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(has_max ? 1 : 0));
     size_t own = initial.size();

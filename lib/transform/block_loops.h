@@ -1,7 +1,7 @@
 #pragma once
 // Loops become nests: a loop over segments around a loop over the steps of one.
 //
-// What it does: copies a function and blocks the serial loops that are asked for,
+// Copies a function and blocks the serial loops that are asked for,
 //
 //   %r = for %t in lo..hi carry(%a = %x) { B; yield %b }
 //     =>  %r = for %k in 0..segments carry(%a0 = %x) checkpoint {
@@ -16,9 +16,9 @@
 //
 // so that reverse mode, which keeps a tape per level of nesting, keeps segments + S states instead of one per
 // iteration. Requires: Phase::Scalar. Guarantees: the same iterations in the same order with the same values,
-// whatever the bounds; `checkpoint` stands on loops over segments and nowhere else, with the length where it
-// is not chosen at launch, and `steps` on the loop over the steps of each (analysis::StepsOf); the function
-// that is copied is not touched. Where a length is chosen at launch the copy has one more parameter, of
+// for all bounds; `checkpoint` stands on loops over segments and nowhere else, with the length where it is
+// not chosen at launch, and `steps` on the loop over the steps of each (analysis::StepsOf); the function that
+// is copied is not touched. Where a length is chosen at launch the copy has one more parameter, of
 // ParamRole::Segment. Breaks: nothing.
 
 #include <functional>

@@ -128,7 +128,7 @@ class CheckWritesRewriter final : public Rewriter {
     return builder_.Make(Op::Ne, {builder_.Make(Op::And, {word, Word(1)}), Word(0)});
   }
 
-  /// What the word of an earlier access says to an iteration of `loop`.
+  /// The word of an earlier access, as an iteration of `loop` reads it.
   struct Earlier {
     Value here;    ///< an iteration of this loop made the mark
     Value others;  ///< another one than this

@@ -1,6 +1,6 @@
 #pragma once
 // Makes a kernel check its promises about writes: no two iterations of one parallel loop store to one
-// element, and what `disjoint`, `settled` and `writeonce` promise holds.
+// element, and the promises of `disjoint`, `settled` and `writeonce` hold.
 
 #include "transform/pass.h"
 
@@ -34,12 +34,12 @@ namespace adc::transform {
 /// A mark is made before a read and after a write, so that a write that another iteration does not wait for
 /// is found when the read began first; and since iterations are told apart by number, one worker finds what
 /// many would. Components count by themselves: they are what the kernel accesses. Atomics on a buffer without
-/// a promise are checked against stores in front of them. What is only ever stored as one literal needs no
+/// a promise are checked against stores in front of them. Memory in which all stores put one literal needs no
 /// check.
 ///
 /// Requires: scalars in registers (Scalarise); derivatives made, since derived kernels read final values and
 /// must not be made from the words.
-/// Guarantees: derived kernels stay as they are; what a kernel computes stays the same; tasks stand on their
+/// Guarantees: derived kernels stay as they are; the results of a kernel stay the same; tasks stand on their
 /// own (a prologue that marks becomes a task). Parameters marked `alias` are checked each by itself. Numbers
 /// of iterations are taken modulo 2^31 / loops, so that two as far apart count as one. Breaks: the launch
 /// needs memory for the words. False after errors (E0305).

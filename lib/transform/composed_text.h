@@ -2,7 +2,7 @@
 
 namespace adc::transform {
 
-/// What CMake makes of composed.ir.
+/// The text of composed.ir, which CMake embeds.
 extern const char* const kComposedText;
 
 }  // namespace adc::transform

@@ -54,7 +54,7 @@ constexpr size_t kMostConditions = 64;
 /// Casts and loops that are looked through for what a bound may be.
 constexpr uint32_t kMostSteps = 4;
 
-/// Where an integer lies. Numbers of u64 beyond INT64_MAX count as INT64_MAX.
+/// The interval in which an integer lies. Numbers of u64 beyond INT64_MAX count as INT64_MAX.
 struct Extremes {
   int64_t low = 0;
   int64_t high = 0;
@@ -71,7 +71,7 @@ Extremes OfType(Type type) {
   return bits == 64 ? Extremes{0, INT64_MAX, true} : Extremes{0, (int64_t{1} << bits) - 1};
 }
 
-/// A condition of the loop, or what some condition says of a value: whether it is true or false.
+/// A condition of the loop, or a value that some condition decides: whether it is true or false.
 struct Known {
   Value value;
   bool truth = true;
@@ -158,7 +158,7 @@ class CountingRewriter final : public Rewriter {
     });
   }
 
-  /// Adds to `all` what `one` says, and what follows from it.
+  /// Adds `one` to `all`, and all that follows from it.
   void AddKnown(Known one, std::vector<Known>& all) const {
     all.push_back(one);
     for (size_t next = all.size() - 1; next < all.size() && all.size() < kMostConditions; ++next) {
@@ -182,7 +182,7 @@ class CountingRewriter final : public Rewriter {
 
   static bool IsChoice(Op op) { return op == Op::If || op == Op::Select; }
 
-  /// What a result of a choice is where it takes this region, or operand.
+  /// The value of a choice's result where it takes this region, or operand.
   Value GivenBy(Inst choice, uint32_t region, Value result) const {
     if (from_[choice].op == Op::Select) return from_.Operand(choice, region + 1);
     return from_.Operand(from_.Terminator(from_[choice].regions[region]), from_[result].number);
@@ -198,7 +198,7 @@ class CountingRewriter final : public Rewriter {
     });
   }
 
-  /// What `known` says of `condition`, if it does.
+  /// The truth of `condition`, if `known` decides it.
   std::optional<bool> Decided(Value condition, const Known& known) const {
     bool same = true;
     Inst inst = from_.DefiningInst(condition);
@@ -306,8 +306,8 @@ class CountingRewriter final : public Rewriter {
     return counted;
   }
 
-  /// What every way to `v` that agrees with `known` adds to `param`, modulo 2^64, if `left` sums and branches
-  /// say so.
+  /// The number that every way to `v` that agrees with `known` adds to `param`, modulo 2^64; found within
+  /// `left` sums and branches, or empty.
   std::optional<uint64_t> ChangeOf(Value v, Value param, const std::vector<Known>& known,
                                    uint32_t& left) const {
     uint64_t sum = 0;
@@ -441,7 +441,7 @@ class CountingRewriter final : public Rewriter {
     bool up = counted.step > 0;
     auto stride = static_cast<uint64_t>(up ? counted.step : -counted.step);
     bool is_power = std::has_single_bit(stride);
-    // What lies beyond the numbers of an i64 is not told from the last of them.
+    // Numbers beyond those of an i64 are not told from the last of them.
     if (counted.first.beyond || (counted.op == Op::Ge && counted.last.beyond)) return std::nullopt;
     if (counted.op == Op::Ne) {
       bool known = counted.first.IsOne() && counted.last.IsOne();
@@ -467,7 +467,7 @@ class CountingRewriter final : public Rewriter {
     constexpr uint64_t kNeverRun = uint64_t{1} << 40;
     auto way = static_cast<uint64_t>(INT64_MAX - std::max<int64_t>(counted.first.high, 0));
     if (up && counted.last.beyond && way / stride < kNeverRun) return std::nullopt;
-    // How far from the end of its type the bound has to lie.
+    // The distance that the bound must have from the end of its type.
     auto margin = static_cast<int64_t>(stride - (inclusive ? 0 : 1));
     Extremes all = OfType(counted.type), last = counted.last;
     bool never = up ? last.high <= all.high - margin : last.low >= all.low + margin;

@@ -1,4 +1,4 @@
-// What stands after a branch that leaves moves into the branch that stays.
+// Code after a branch that leaves moves into the branch that stays.
 //
 //   %r = for %i in lo..hi carry(%a = %x) {     %r, .. = while max trips carry(%a = %x, %go = true, %i = lo) {
 //     A                                          continue_if %go
@@ -9,14 +9,14 @@
 //   }                                            yield %n, %m, (add %i, step)
 //                                              }
 //
-// `continue` is the same with true, and a loop that is only continued stays a `for`. A scope disappears: what
-// is in it is written where it stands, and an `exit` gives its results as the end of the scope does.
+// `continue` is the same with true, and a loop that is only continued stays a `for`. A scope disappears: its
+// body is written in its place, and an `exit` gives its results as the end of the scope does.
 //
-// Where both branches of an `if` may come to their end and one of them may leave on the way, what follows
-// must not be written twice. So the `if` gives its own results (zeros where there are none), and for each
+// Where both branches of an `if` may come to their end and one of them may leave on the way, the code after
+// it must not be written twice. So the `if` gives its own results (zeros where there are none), and for each
 // loop or scope that it may leave for the values of that way, and whether it was taken. A second `if` decides
-// between these and what follows. A loop or scope from inside of which an outer one is left gives the same;
-// the loop ends then.
+// between these and the code after it. A loop or scope from inside of which an outer one is left gives the
+// same; the loop ends then.
 //
 // A `while` that is left evaluates its condition no more: a condition that does something, or reads memory at
 // another place than the first time, stands behind `%go` as well. A loop marked `unroll` stays a `for` whose
@@ -80,20 +80,20 @@ class ExitRewriter final : public Rewriter {
   static constexpr unsigned char kByBreak = 1, kOtherwise = 2;
   static constexpr size_t kNowhere = SIZE_MAX;
 
-  /// What follows a branch or scope that comes to its end: the rest of the block that it stands in.
+  /// The code after a branch or scope that comes to its end: the rest of the block that it stands in.
   struct Rest {
     Inst before;
     size_t next = 0;
     const Rest* outer = nullptr;
   };
 
-  /// A loop or scope around, and where the values that leave for it stand. Behind them stands whether the way
-  /// was taken, unless that is so where the loop ends and does not go on.
+  /// A loop or scope around, and the position of the values that leave for it. The flag after them says that
+  /// the way was taken; there is none where the loop's own flag says it, by not going on.
   struct Way {
     Inst target;
     size_t first = 0, taken = kNowhere;
   };
-  /// What a region that is being written gives: the results of its instruction, then its ways out, then, of a
+  /// The results of a region that is being written: those of its instruction, then its ways out, then, of a
   /// loop that may be left, whether it goes on.
   struct Form {
     Inst inst;
@@ -177,7 +177,7 @@ class ExitRewriter final : public Rewriter {
     builder_.SetBlock(around);
   }
 
-  /// What a loop begins with: no way out is taken, and it goes on.
+  /// The initial values of a loop: no way out is taken, and it goes on.
   std::vector<Value> Initial(std::span<const Value> carried, const Form& form) {
     std::vector<Value> values = MapAll(carried);
     values.resize(form.types.size());
@@ -345,7 +345,8 @@ class ExitRewriter final : public Rewriter {
 
   // --- Bodies --------------------------------------------------------------------------------------------
 
-  /// Writes the block from `next` on, and what follows it; what the region gives, in the order of `form`.
+  /// Writes the block from `next` on, and the code after it. Returns the results of the region, in the order
+  /// of `form`.
   std::vector<Value> Follow(Block block, size_t next, const Rest* rest, const Form& form) {
     const std::vector<Inst>& insts = from_[block].insts;
     for (size_t n = next; n < insts.size(); ++n) {
@@ -435,9 +436,10 @@ class ExitRewriter final : public Rewriter {
     return Settle(choice, form);
   }
 
-  /// What the `if` written last gives. Where both branches are cheap, selects take its place, but for values
-  /// that a loop carries: adjoints of selects read the condition of every iteration, from a tape. Those of
-  /// branches that are alike read none. Where only the second branch does something, it becomes the first.
+  /// The results of the `if` that was written last. Where both branches are cheap, selects take its place,
+  /// but for values that a loop carries: adjoints of selects read the condition of every iteration, from a
+  /// tape. Those of branches that are alike read none. Where only the second branch does something, it
+  /// becomes the first.
   std::vector<Value> Settle(Inst choice, const Form& form) {
     std::vector<Value> results = ResultsOf(choice);
     Op around = from_[form.inst].op;
@@ -456,7 +458,7 @@ class ExitRewriter final : public Rewriter {
     return TakeAsSelects(builder_, choice).value_or(results);
   }
 
-  /// The instruction, which says how it was left, and behind it what follows or the way on.
+  /// Writes the instruction, which says how it was left, and after it the code that follows or the way on.
   std::vector<Value> WriteThenRest(Inst inst, const Rest& rest, const Form& form) {
     const ir::InstData& data = from_[inst];
     Form inner = FormOf(inst);
@@ -492,7 +494,7 @@ class ExitRewriter final : public Rewriter {
     return builder_.Make(Op::Not, {values[form.goes_on]});
   }
 
-  /// What was left inside of a region is left in the region around it.
+  /// Leaves in the region around it each loop or scope that was left inside of a region.
   std::vector<Value> PassOn(std::span<const Value> values, const Form& inner, const Form& form) {
     std::vector<Value> out(form.types.size());
     for (const Way& way : inner.ways) {

@@ -5,13 +5,13 @@
 
 namespace adc::transform {
 
-/// Rewrites what holds `break`, `continue` or `exit` so that every region comes to its end. A `for` that is
-/// left early becomes a `while max`, whose bound is the number of its iterations, so that tapes stay as long
-/// as the loop can run. A branch that leaves a scope and what follows it become selects where both are cheap
-/// (ir/cheap.h).
+/// Rewrites regions that hold `break`, `continue` or `exit` so that every region comes to its end. A `for`
+/// that is left early becomes a `while max`, whose bound is the number of its iterations, so that tapes stay
+/// as long as the loop can run. A branch that leaves a scope and the code after it become selects where both
+/// are cheap (ir/cheap.h).
 ///
 /// Requires: Phase::Parsed. Guarantees: no `break`, `continue`, `exit` and no `scope` is left, in functions
-/// and kernels; more branches that leave early, one behind the other, than regions may nest are an error
+/// and kernels; more branches that leave early, one after the other, than regions may nest are an error
 /// (E0135). Breaks: nothing; loops without them are not touched.
 bool LowerExits(ir::Module& module, FoldConfig fold, diag::Diagnostics& diagnostics);
 

@@ -1,6 +1,6 @@
-// What integer operations do to the bits of floats is linear over the field of two elements: exclusive or
-// adds, a mask of constants or of all ones and none multiplies, a shift moves. So an integer is held as a sum
-// of terms
+// Integer operations on the bits of floats are linear over the field of two elements: exclusive or adds, a
+// mask of constants or of all ones and none multiplies, a shift moves. So an integer is held as a sum of
+// terms
 //
 //   (bits of a float, or all ones) shifted left, and a mask, where a condition holds
 //
@@ -66,7 +66,7 @@ class FloatBitsRewriter final : public Rewriter {
     sums_.emplace(from_.Result(inst).raw, std::move(*sum));
   }
 
-  /// What is known of an operand: a constant, or what was found out where it was computed.
+  /// The sum that an operand is known to be: a constant, or the sum that was found where it was computed.
   std::optional<Sum> Known(Value v) const {
     if (from_.IsConstant(v))
       return Sum{{.base = {}, .mask = from_.ConstantOf(v).bits & WidthMask(v), .condition = {}}};

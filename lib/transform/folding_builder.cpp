@@ -1,6 +1,6 @@
 // Folding while building. A rule may look at the instructions that define the operands, never further than
-// two steps, so that building stays linear. Each rule says what it needs to hold; what it makes goes through
-// Make again, whose operands are then simpler.
+// two steps, so that building stays linear. Each rule states its condition; its result goes through Make
+// again, whose operands are then simpler.
 
 #include "transform/folding_builder.h"
 

@@ -7,7 +7,7 @@
 
 namespace adc::transform {
 
-/// Where a folding builder puts what it could not fold.
+/// Takes the instructions that a folding builder could not fold.
 class PureEmitter {
  public:
   virtual ~PureEmitter() = default;

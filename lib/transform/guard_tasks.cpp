@@ -7,10 +7,10 @@
 //   } else { ... }                                ... the same behind (not %c)
 //
 // A value that a statement of the branch makes for a later one leaves its guard as a result, with zeros where
-// the branch is not taken: whoever reads it stands behind the same condition. Integer arithmetic, extents and
-// local arrays need no guard (nothing traps), so that the bounds of the loops stay what the loader can
-// evaluate. The condition of a branch inside a branch is its own `and` that of the outer one; where the outer
-// one is not taken its own is the false that the guard yields.
+// the branch is not taken: its readers stand behind the same condition. Integer arithmetic, extents and local
+// arrays need no guard (nothing traps), so that the bounds of the loops stay what the loader can evaluate.
+// The condition of a branch inside a branch is its own `and` that of the outer one; where the outer one is
+// not taken its own is the false that the guard yields.
 //
 // Conditions are values of the kernel like any other: where one crosses tasks it goes through scratch memory
 // (isolate_tasks.h), so that it is decided once.

@@ -1,6 +1,6 @@
 // Callees first. Functions are put in an order in which every function stands after those it calls; each is
-// inlined once into its final form, so that a call is replaced by one copy and no body is walked again. What
-// the result would measure is added up over that order before the first copy is made.
+// inlined once into its final form, so that a call is replaced by one copy and no body is walked again. The
+// size of the result is added up over that order before the first copy is made.
 
 #include "transform/inline.h"
 
@@ -22,7 +22,7 @@ using ir::Module;
 using ir::Op;
 using ir::Value;
 
-/// What a function becomes: its size, its nesting, and the call that contributes most to either.
+/// The measure of an inlined function: its size, its nesting, and the call that contributes most to either.
 struct Measure {
   uint64_t instructions = 0;
   uint32_t nesting = 0;

@@ -17,8 +17,8 @@ struct InlineConfig {
   FoldConfig fold = {};
 };
 
-/// Inlines every call but those that stay for their derivatives. Unused functions leave the module: what
-/// stays are kernels, functions with a derivative of their own that are still called, and those derivatives.
+/// Inlines every call but those that stay for their derivatives. Unused functions leave the module: kernels
+/// stay, and functions with a derivative of their own that are still called, and these derivatives.
 ///
 /// Requires: a verified module (no recursion). Any phase: it runs once before differentiation, keeping custom
 /// derivatives, and once after, keeping none.

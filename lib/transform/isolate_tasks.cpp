@@ -1,6 +1,6 @@
-// Which task a value belongs to is read off the positions in the body block. A prologue runs once per worker,
-// so it cannot store: where one of its values must go through memory, everything up to that value is split
-// off as a serial task of its own, and what the parallel needs of it crosses in turn.
+// The positions in the body block give the task of each value. A prologue runs once per worker, so it cannot
+// store: where one of its values must go through memory, everything up to that value is split off as a serial
+// task of its own, and the values that the parallel needs of it cross in turn.
 
 #include "transform/isolate_tasks.h"
 
@@ -70,7 +70,7 @@ class IsolateRewriter final : public Rewriter {
       Provide(task);
       while (next < tasks_[task].last) Visit(body[next++]);
     }
-    // What stands after the last task has no effect; only the terminator stays.
+    // Code after the last task has no effect; only the terminator stays.
     if (Inst exit = from_.Terminator(from_.Body()); exit.Valid()) Visit(exit);
     MakeNamesUnique(module_, *into_);
     return std::move(into_);
@@ -134,7 +134,7 @@ class IsolateRewriter final : public Rewriter {
     uint32_t cost = 0;
     IndexSet<Value> counted;
     if (CountRepeat(v, task, cost, counted)) return true;
-    // What a register of the target cannot hold is put together again from its parts.
+    // A value that no register of the target can hold is put together again from its parts.
     Op op = from_[from_.DefiningInst(v)].op;
     return op == Op::VecMake || op == Op::MatMake;
   }
@@ -145,7 +145,7 @@ class IsolateRewriter final : public Rewriter {
     const InstData& data = from_[inst];
     if (!analysis::IsPureOrRead(data.op) || ++cost > config_.repeat_limit) return false;
     if (data.op == Op::Load) {
-      // What is saved for the gradient is saved where it was read first.
+      // A value that is saved for the gradient is saved where it was read first.
       if (analysis::IsLocalAccess(from_, inst) || saved_.Has(v)) return false;
       // The reading task runs later, so its own writes count for a parallel one too.
       const std::vector<Inst>& body = from_[from_.Body()].insts;
@@ -295,7 +295,7 @@ class IsolateRewriter final : public Rewriter {
   std::vector<Value> through_memory_;         ///< ascending
   SideTable<Value, std::vector<Value>> scratch_;
   IndexSet<Value> reported_;
-  IndexSet<Value> saved_;  ///< what a store to a parameter of saved values holds
+  IndexSet<Value> saved_;  ///< the values that are stored to parameters of saved values
   uint32_t current_task_ = 0;
   bool failed_ = false;
 };

@@ -1,5 +1,5 @@
 #pragma once
-// What a function must keep: effects that others can see, and all that they depend on.
+// The instructions that a function must keep: effects that others can see, and all that they depend on.
 
 #include "ir/function.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What checks of writes mark: a word for each scalar of the memory that they watch.
+// The marks of checks of writes: a word for each scalar of the memory that they watch.
 
 #include <string>
 #include <utility>

@@ -1,6 +1,6 @@
 #pragma once
-// The formulas behind vector and matrix operations, written out in scalars. Matrices are lists of components
-// in row-major order. Sums run left to right.
+// The formulas of vector and matrix operations, written out in scalars. Matrices are lists of components in
+// row-major order. Sums run left to right.
 
 #include "transform/folding_builder.h"
 

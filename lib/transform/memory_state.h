@@ -1,6 +1,6 @@
 #pragma once
-// What a walk in textual order knows of the contents of memory: a version per memory class, and the few cells
-// whose values outlive a write to another cell of their class.
+// The facts that a walk in textual order knows about the contents of memory: a version per memory class, and
+// the few cells whose values outlive a write to another cell of their class.
 
 #include "analysis/access.h"
 #include "transform/value_numbering.h"
@@ -11,12 +11,12 @@ class MemoryState {
  public:
   MemoryState(analysis::AccessFacts& facts, ValueNumbering& numbering);
 
-  /// What the cell that source load `from` reads holds, its base and indices mapped to `cell`; invalid where
-  /// that is not known.
+  /// The value of the cell that source load `from` reads, its base and indices mapped to `cell`; invalid
+  /// where it is not known.
   ir::Value Find(ir::Inst from, std::span<const ir::Value> cell);
   /// A source access `from`, written as `to` in the new function, made known that its cell holds `value`.
   void Know(ir::Inst from, ir::Inst to, ir::Value value);
-  /// A source access writes its cell; what may be the same cell is forgotten.
+  /// A source access writes its cell; forgets all that may be the same cell.
   void Write(ir::Inst from);
   /// Everything of the class may have changed; of kNoClass, memory that the function does not access, nothing
   /// is known.
@@ -24,7 +24,8 @@ class MemoryState {
   /// Forgets what is known of every class written inside a source instruction.
   void ClobberWrittenIn(ir::Inst control);
 
-  /// What is known of the classes written inside `control`, to be put back at the start of its other branch.
+  /// The known facts about the classes written inside `control`, to be put back at the start of its other
+  /// branch.
   struct Snapshot;
   Snapshot Save(ir::Inst control) const;
   void Restore(const Snapshot& snapshot);

@@ -20,7 +20,7 @@ struct MemoryToRegistersConfig {
 ///
 /// Guarantees: an array that is left has an index that is not constant, an access to a part of an element, an
 /// atomic, or such a store.
-/// Breaks: may leave carried values and results that nobody reads, for Simplify to drop.
+/// Breaks: may leave carried values and results that have no readers, for Simplify to drop.
 bool MemoryToRegisters(ir::Module& module, const MemoryToRegistersConfig& config,
                        diag::Diagnostics& diagnostics);
 

@@ -1,7 +1,7 @@
 #pragma once
 // The shape that most passes here have: walk a function in textual order and write a new one, instruction by
 // instruction, through a folding builder. A pass overrides Visit for what it changes and calls Copy for the
-// rest. The result is compact: nothing that was dropped is left in its tables.
+// rest. The result is compact: no dropped instruction is left in its tables.
 
 #include <memory>
 
@@ -42,7 +42,7 @@ class Rewriter {
   void Define(ir::Inst inst, ir::Value value);
   void PassName(ir::Value from, ir::Value to);
   /// The iterations of a `for` with these bounds of the new function, as i64. Where the distance of two i64
-  /// wraps it is all that an i64 can count.
+  /// wraps, the largest i64.
   ir::Value Trips(ir::Value lo, ir::Value hi, int64_t step);
   /// True for operations that go through the folding builder: pure, with a type that operands determine.
   static bool IsArithmetic(ir::Op op);

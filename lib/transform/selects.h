@@ -1,5 +1,5 @@
 #pragma once
-// Branches that may as well be computed both.
+// Branches of which both are cheap enough to compute.
 
 #include <optional>
 #include <vector>

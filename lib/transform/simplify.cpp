@@ -1,7 +1,7 @@
 // One walk does it all, because each part feeds the others: a folded condition drops a branch, whose stores
-// then no longer clobber a cell, whose load is then a known value, which folds the next condition. What was
-// known too late for this walk (a yield that turns out to be the parameter, a result that nobody reads any
-// more) is seen by the next.
+// then no longer clobber a cell, whose load is then a known value, which folds the next condition. The next
+// walk sees facts that were known too late for this one (a yield that turns out to be the parameter, a result
+// that is not read any more).
 //
 //   for %t in 0..%n carry(%k = 3, %s = %s0, %u = %u0) {      for %t in 0..%n carry(%s = %s0) {
 //     %k2 = add %k, 2                                   ->     %m = mul %t, 2
@@ -132,7 +132,8 @@ class SimplifyRewriter final : public Rewriter {
       } else {
         Copy(inst);
       }
-      // What the call read and wrote is not forwarded past it: its derivative is not that of its body.
+      // Memory that the call reads and writes is not forwarded past it: its derivative is not that of its
+      // body.
       for (Value v : from_.Operands(inst)) {
         Type type = from_.TypeOf(v);
         if (type.IsBuffer() || type.IsLayout() || type.IsArray())
@@ -248,7 +249,7 @@ class SimplifyRewriter final : public Rewriter {
     Inst copy = CopyShell(inst, operands);
     memory_.Write(inst);
     if (data.op != Op::Store) return;
-    // What a function is called with may stop derivatives or not.
+    // The arguments of a function may stop derivatives or not.
     bool is_open = !from_.IsKernel() && parameter_number_.Get(from_.Operand(inst, 0)) != 0 &&
                    from_.TypeOf(from_.AccessValues(inst)[0]).IsFloat();
     if (!is_open) memory_.Know(inst, copy, into_->AccessValues(copy)[0]);

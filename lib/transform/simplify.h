@@ -19,9 +19,10 @@ struct SimplifyConfig {
 ///
 /// - Arithmetic folds (FoldingBuilder) and is computed once per scope that needs it.
 /// - Pure arithmetic leaves loops and `parallel` for the innermost block that sees its operands; out of a
-///   parallel it goes to the prologue of its task. Before reverse mode, what could give a derivative that is
-///   not finite leaves only what provably runs it. Loads leave loops that do not write their memory, where
-///   they run at least once or their index provably lies in range. Nothing moves or is shared between tasks.
+///   parallel it goes to the prologue of its task. Before reverse mode, an operation that could give a
+///   derivative that is not finite leaves only a loop that provably runs it. Loads leave loops that do not
+///   write their memory, where they run at least once or their index provably lies in range. Nothing moves or
+///   is shared between tasks.
 /// - A load after a store (or load) of provably the same cell, with nothing between that may touch it, is
 /// that
 ///   value. Memory that other threads write in the meantime would be a race.

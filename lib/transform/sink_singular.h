@@ -1,5 +1,5 @@
 #pragma once
-// SinkSingular: what one branch alone reads is computed there, where its derivative may be infinite.
+// SinkSingular: a value that only one branch reads is computed there, if its derivative may be infinite.
 //
 //   %r = rcp %x                              ->
 //   if %c { ... %s = mul %r, %r  yield %s }        if %c { ... %r = rcp %x  %s = mul %r, %r  yield %s }
@@ -8,8 +8,8 @@
 // although no result depends on %r. In the branch it has no adjoint at all there.
 //
 // Requires: a function in Phase::Scalar's form, simplified. Guarantees: the same results bit by bit. Breaks:
-// nothing. What a loop reads stays outside of it, and so does what both branches read. Linear time, times the
-// depth to which branches are nested.
+// nothing. A value that a loop reads stays outside of it, and so does one that both branches read. Linear
+// time, times the depth to which branches are nested.
 
 #include "ir/function.h"
 

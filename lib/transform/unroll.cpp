@@ -40,7 +40,8 @@ class UnrollRewriter final : public Rewriter {
  private:
   void Visit(Inst inst) override {
     const ir::InstData& data = from_[inst];
-    // After the limit the result is thrown away: what is still visited is copied as it stands.
+    // After the limit the result is thrown away: instructions that are still visited are copied as they
+    // stand.
     bool is_chosen = !too_large_ && (IsMarked(data) || (config_.small && IsSmall(inst)));
     if (!is_chosen) return Copy(inst);
     std::vector<std::optional<int64_t>> bounds;
@@ -173,8 +174,8 @@ class UnrollRewriter final : public Rewriter {
   }
 
   /// The carried values of a `while` after at most `left` iterations. An iteration behind an unknown
-  /// condition stands in a branch, and those after it stand in there with it: what it makes of constants
-  /// stays one.
+  /// condition stands in a branch, and those after it stand in there with it: a value that it computes from
+  /// constants stays one.
   std::vector<Value> CopyWhile(Inst inst, int64_t left, std::vector<Value> carried, uint32_t depth) {
     Block test = from_[inst].regions[0], body = from_[inst].regions[1];
     for (; left > 0 && !IsTooMuch(inst, depth); --left) {

@@ -7,16 +7,16 @@
 // inside the block of its innermost operand. Loops in progress are not in their blocks yet, so "the end of
 // the outer block" is right before the loop.
 //
-// Reverse mode asks for more than values. A loop that does not run adds nothing to the adjoint of what was
-// moved out of it, and its adjoint is 0 times a partial derivative:
+// Reverse mode asks for more than values. A loop that does not run adds nothing to the adjoint of a value
+// that was moved out of it, and its adjoint is 0 times a partial derivative:
 //
 //   for %t in 0..%n { ... div 1.0, %x ... }     =>     %r = div 1.0, %x   for %t in 0..%n { ... %r ... }
 //
 // which for %n = 0, %x = 0 is 0 times infinity: NaN, where no result depends on the loop. So before reverse
 // mode an operation moves only as far as it would have been differentiated anyway, unless its partials are
-// finite for all operands (sums, selections, products with literals) or nobody takes them (integers, and what
-// is made of them and of parameters that are not differentiable). Afterwards everything moves: neither values
-// nor tangents flow from where nothing is read.
+// finite for all operands (sums, selections, products with literals) or they are not taken (integers, and
+// values made of them and of parameters that are not differentiable). Afterwards everything moves: neither
+// values nor tangents flow from where nothing is read.
 
 #include "transform/value_numbering.h"
 
@@ -98,7 +98,7 @@ void ValueNumbering::Add(Entry entry) {
 }
 
 void ValueNumbering::Grow() {
-  // What is closed leaves the table here too.
+  // Entries of closed blocks leave the table here too.
   std::vector<Entry> visible;
   for (const Entry& entry : entries_) {
     if (IsVisible(entry.block, entry.epoch)) visible.push_back(entry);

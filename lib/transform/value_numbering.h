@@ -1,6 +1,6 @@
 #pragma once
-// The table behind common subexpressions and invariant code motion: which values exist already and can be
-// seen from where the walk stands, and how far out a new one may be computed.
+// The table of common subexpressions and invariant code motion: which values exist already and can be seen
+// from where the walk stands, and how far out a new one may be computed.
 
 #include "transform/folding_builder.h"
 

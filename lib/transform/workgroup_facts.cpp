@@ -58,7 +58,7 @@ void WorkgroupFacts::NumberBlock(Block block) {
     } else {
       piece_of_[inst] = static_cast<uint32_t>(writes_.size() - 1);
       for (uint32_t r = 0; r < function_.RegionCount(inst); ++r) {
-        // What the condition of a loop reads is read where the body begins.
+        // The reads of a loop's condition belong to the piece in which the body begins.
         bool after_test = r == 1 && function_[inst].op == Op::While;
         if (!after_test) writes_.emplace_back();
         NumberBlock(function_[inst].regions[r]);
@@ -184,7 +184,7 @@ void WorkgroupFacts::Error(Inst around, const char* text, const char* help) {
       .AddHelp(help);
 }
 
-/// A loop's condition is evaluated for the workgroup: what varies in it is left to the body.
+/// A loop's condition is evaluated for the workgroup: instructions in it that vary are left to the body.
 void WorkgroupFacts::CheckTest(Inst loop) {
   for (Inst inst : function_[function_[loop].regions[0]].insts) {
     if (function_[inst].op == Op::Barrier || HasBarrier(inst))
@@ -211,7 +211,7 @@ void WorkgroupFacts::Check(Block block, bool is_tail) {
           inst,
           "invocations may run this loop a different number of times, and wait at its barrier for each other",
           "let the number of iterations depend on the workgroup alone, and branch inside");
-    // An invocation that has ended is not waited for: what is left of the body stands in a branch.
+    // An invocation that has ended is not waited for: the rest of the body stands in a branch.
     if (good_ && DecisionVaries(inst) && !is_last)
       Error(inst, "invocations may take different branches, and wait at a barrier in one of them",
             "move the barrier behind the branch");

@@ -1,6 +1,6 @@
 #pragma once
-// What a workgroup's body says of its values: which differ from invocation to invocation, and which are used
-// in another piece of the body than the one that makes them.
+// The facts of a workgroup's body about its values: which differ from invocation to invocation, and which are
+// used in another piece of the body than the one that makes them.
 
 #include <set>
 #include <unordered_map>

@@ -1,7 +1,7 @@
 // Invocations are followed in step, from statement to statement: each is in a branch, may be in it, or is
 // not. A condition that is not known takes both branches; a loop whose trips are not known runs once, with
-// nothing known of what it carries. What an invocation accesses is noted by element, and compared at the next
-// barrier.
+// carried values that are not known. The accesses of an invocation are noted by element, and compared at the
+// next barrier.
 
 #include "transform/workgroup_races.h"
 
@@ -181,8 +181,8 @@ class RaceSearch {
     }
     Mask maybe = mask;
     std::replace(maybe.begin(), maybe.end(), Active::Yes, Active::Maybe);
-    // What is before a barrier of one iteration meets what is behind the last one of the iteration before;
-    // and where there is no iteration, what is behind the loop meets what is before it.
+    // Accesses before a barrier of one iteration meet those after the last barrier of the iteration before;
+    // and where there is no iteration, accesses after the loop meet those before it.
     uint32_t times = facts_.HasBarrier(inst) ? 2 : 1;
     Touches before = facts_.HasBarrier(inst) ? touches_ : Touches();
     for (uint32_t n = 0; n < times; ++n) {

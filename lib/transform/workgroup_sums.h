@@ -20,10 +20,10 @@ struct Sum {
 /// Empty: not known.
 using Known = std::optional<Sum>;
 
-/// What an operation on integers gives; empty where it is neither a constant nor such a sum.
+/// The result of an operation on integers; empty where it is neither a constant nor such a sum.
 Known Evaluate(const ir::Function& function, ir::Inst inst, const std::vector<Known>& operands);
 
-/// What is known of the values of one function, an entry per invocation where they vary.
+/// The known values of one function, an entry per invocation where they vary.
 class KnownValues {
  public:
   KnownValues(const ir::Function& function, uint32_t invocations)

@@ -56,7 +56,7 @@ void Touches::CompareElement(const Element& element, const Tell& tell) {
   compare(kStore, kStore, true);
   compare(kStore, kAtomic, true);
   compare(kStore, kLoad, true);
-  // Which value a load gets beside an atomic depends on the order, and some programs take any.
+  // The value that a load gets beside an atomic depends on the order, and some programs take any.
   compare(kAtomic, kLoad, false);
 }
 

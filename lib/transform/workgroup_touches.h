@@ -1,5 +1,5 @@
 #pragma once
-// What the invocations of a workgroup have accessed since they last waited for each other, by element.
+// The accesses of a workgroup's invocations since they last waited for each other, by element.
 
 #include <functional>
 #include <map>
@@ -27,7 +27,7 @@ class Touches {
     bool sure = false;
   };
 
-  /// Notes an access. `alike`: a store of one value by all invocations, who do not disturb each other.
+  /// Notes an access. `alike`: a store of one value by all invocations, which do not disturb each other.
   /// `in_buffer`: of memory from outside of the workgroup.
   void Note(uint32_t memory_class, const ElementName& element, Kind kind, const Touch& touch, bool alike,
             bool in_buffer);

@@ -194,7 +194,8 @@ class Splitter final : public Rewriter {
     return region;
   }
 
-  /// The condition of a `while`; what varies in it is returned, and belongs to the first piece of the body.
+  /// The condition of a `while`. Returns the instructions in it that vary, which belong to the first piece of
+  /// the body.
   std::vector<Inst> FillTest(Block source, Block region) {
     Block outer = builder_.block();
     builder_.SetBlock(region);
@@ -237,7 +238,7 @@ class Splitter final : public Rewriter {
     }
   }
 
-  /// What the results of `owner` that vary are set to.
+  /// The assignments to the results of `owner` that vary.
   std::vector<Assignment> ToArrays(Inst owner, std::span<const Value> values) {
     std::vector<Assignment> assignments;
     for (uint32_t n = 0; n < values.size(); ++n) {
@@ -491,7 +492,7 @@ class Splitter final : public Rewriter {
   std::vector<Guard> guards_;
   std::vector<std::pair<Value, Value>> chosen_;  ///< results of branches, computed before them
   Block home_;                                   ///< body of the loop over workgroups
-  std::vector<Inst> arrays_;                     ///< what is to stand at its begin
+  std::vector<Inst> arrays_;                     ///< the arrays that are to stand at its begin
   SideTable<Value, Value> array_of_;             ///< of values that cross, an element for each invocation
   IndexSet<Value> own_arrays_;
   Value number_;  ///< of the invocation, in the piece that is written

@@ -1,6 +1,6 @@
-// The graph of calls: no cycles, and what is written behind the back of a caller. Functions are finished in
-// the order of a depth-first walk, callees first, so that one pass over their instructions knows what each
-// call writes.
+// The graph of calls: no cycles, and the memory that a call writes without its caller's knowledge. Functions
+// are finished in the order of a depth-first walk, callees first, so that one pass over their instructions
+// knows what each call writes.
 
 #include "diag/errors/verify.h"
 #include "ir/module.h"

@@ -1,6 +1,6 @@
 #pragma once
-// How far a module is on the way from text to Phase::Scalar: what the passes of that way rely on, and what
-// the verifier asks of every later phase.
+// How far a module is on the way from text to Phase::Scalar: the forms that the passes of that way rely on,
+// and that the verifier asks of every later phase.
 
 #include "diag/diagnostics.h"
 #include "ir/function.h"
@@ -9,7 +9,7 @@ namespace adc::verify {
 
 /// Each form has what those above it have as well. In kernels, but for NoExits, which functions have too.
 enum class Form : uint8_t {
-  Any,       ///< what text may hold
+  Any,       ///< all that text may hold
   NoExits,   ///< no `break` and no `continue`
   Inlined,   ///< no call but those of functions with derivatives of their own, and of these derivatives
   Unrolled,  ///< no loop is marked `unroll`

@@ -1,7 +1,7 @@
-// What a function may hold, phase by phase. Text may hold anything (what `adc --emit=ir` prints can be read
-// again); from Scalar on kernels have the last form of form.h, but for what stands around calls of functions
-// with derivatives of their own and for parameters that are vectors; from Differentiated on there are no
-// calls, from Lowered on no adstacks.
+// The operations that a function may hold, phase by phase. Text may hold anything (what `adc --emit=ir`
+// prints can be read again); from Scalar on kernels have the last form of form.h, but for code around calls
+// of functions with derivatives of their own and for parameters that are vectors; from Differentiated on
+// there are no calls, from Lowered on no adstacks.
 
 #include "analysis/loops.h"
 #include "analysis/tasks.h"

@@ -25,7 +25,7 @@ void CheckSignature(Context& context, const ir::Function& function);
 /// Recursion, and writes to readonly buffers, also through calls. `bodies` has the instructions of each
 /// function of the module, none for those that are not sound.
 void CheckCalls(Context& context, const std::vector<std::vector<ir::Inst>>& bodies);
-/// What the phase of the module forbids in a function.
+/// Reports the operations in a function that the phase of the module forbids.
 void CheckPhase(Context& context, const ir::Function& kernel, std::span<const ir::Inst> body);
 
 }  // namespace adc::verify

@@ -1,4 +1,4 @@
-/* What the distribution's zstd can do and no bundle asks for: frame formats from before version 1.0,
+/* Parts of the distribution's zstd that no bundle asks for: frame formats from before version 1.0,
  * dictionaries, checksums of frames, texts of its errors. These are a third of the decoder. Linked into the
  * packaged loader alone, where every name below becomes local, the functions here take the place of zstd's
  * own, whose objects stay out.

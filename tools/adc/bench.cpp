@@ -1,9 +1,10 @@
 // `adc bench`: how long a launch takes, apart: planning and recording, which are host time, and the device.
 //
 // Device time is that of many launches recorded into one queue, from the first call to the end of the last
-// one, divided by their number: what a launch costs in an engine that has more to do than to wait. Bytes
-// moved are what the kernel cannot do without: each buffer that it reads or writes once, and each element of
-// an adstack once in and once out, at the capacity that the plan gives it. Copies of buffers are none.
+// one, divided by their number: the cost of a launch in an engine that has more to do than to wait. Bytes
+// moved are those that the kernel cannot do without: each buffer that it reads or writes once, and each
+// element of an adstack once in and once out, at the capacity that the plan gives it. Copies of buffers are
+// none.
 
 #include <algorithm>
 #include <chrono>
@@ -99,7 +100,7 @@ struct Settings {
   bool json = false;
 };
 
-/// What was measured; times in seconds, of one launch.
+/// The measured figures; times in seconds, of one launch.
 struct Figures {
   adrt_plan_report plan_report = Sized<adrt_plan_report>();
   Moved moved;

@@ -84,7 +84,7 @@ void AddKernel(const artifact::Metadata& metadata, const KernelMeta& kernel, Fac
   }
 }
 
-/// Takes places, names of sources and values, and the producer out: what is left decides about launches.
+/// Takes places, names of sources and values, and the producer out: the rest decides about launches.
 void EraseGroups(nlohmann::json& value) {
   if (value.is_object()) {
     for (const char* key : {"place", "value", "sources", "source_digests", "producer"}) value.erase(key);

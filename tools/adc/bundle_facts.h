@@ -1,5 +1,5 @@
 #pragma once
-// What a bundle states, as facts that can be compared one by one.
+// The facts that a bundle states, which can be compared one by one.
 
 #include <map>
 #include <string>
@@ -10,15 +10,15 @@
 
 namespace adc::tool {
 
-/// What a fact is about: `adc diff --only` and `--ignore` choose by it.
+/// The subject of a fact: `adc diff --only` and `--ignore` choose by it.
 enum class FactGroup : uint8_t {
-  Interface,  ///< what a caller gives
+  Interface,  ///< the arguments that a caller gives
   Tasks,      ///< launches, and how code is entered
   Sizes,      ///< stacks, scratch buffers, layouts
-  Targets,    ///< targets, and what they need
+  Targets,    ///< targets, and their needs
   Code,       ///< the code itself
   Places,     ///< places in the source, names of sources, source maps
-  Producer,   ///< who made it
+  Producer,   ///< the maker
   Other,      ///< the rest of the metadata, as a whole
 };
 inline constexpr std::string_view kFactGroups[] = {"interface", "tasks",  "sizes",    "targets",
@@ -27,7 +27,7 @@ inline constexpr std::string_view kFactGroups[] = {"interface", "tasks",  "sizes
 struct Fact {
   FactGroup group;
   std::string text;
-  std::vector<std::string> formulas = {};  ///< those that stand in the text, in its order
+  std::vector<std::string> formulas = {};  ///< formulas that stand in the text, in its order
 };
 /// Orders titles: numbers in them by their values, all else by bytes.
 struct TitleOrder {
@@ -36,7 +36,7 @@ struct TitleOrder {
 /// By a title that says what it is of: "kernel @relax, task 0".
 using Facts = std::map<std::string, Fact, TitleOrder>;
 
-/// The fact that stands for all metadata but places and producer, so that nothing which decides is left out.
+/// The fact that stands for all metadata but places and producer, so that every fact that decides is in.
 inline constexpr std::string_view kRestOfMetadata = "metadata";
 
 /// Everything but the code, which compare_code.h compares. kExitOk, or the exit code after the reason was

@@ -20,8 +20,9 @@ struct BundleFile {
   artifact::Metadata metadata;
 };
 
-/// The bytes of the file at `path` as far as they can be a bundle: of what does not begin as one the first
-/// ones, of what goes on after its end one byte more. Whoever takes them as a bundle says what is wrong.
+/// The bytes of the file at `path` as far as they can be a bundle: of a file that does not begin as one the
+/// first ones, of one that goes on after its end one byte more. The caller, which takes them as a bundle,
+/// reports errors.
 FileResult<std::string> ReadBundleBytes(const std::string& path);
 
 /// kExitOk, or the exit code after the reason was printed.
@@ -57,9 +58,9 @@ bool SpendFormulas(const artifact::KernelMeta& kernel, uint64_t times, artifact:
 formulas::Formulas CapacityFormulas(const artifact::KernelMeta& kernel,
                                     const artifact::AdstackPlanMeta& plan);
 
-/// What is pushed there, "%a"; empty where it has no name.
+/// The value that is pushed there, "%a"; empty where it has no name.
 std::string ValueText(const artifact::StackMeta& stack);
-/// What a stack's elements are: "f32", "i1 bits".
+/// The elements of a stack: "f32", "i1 bits".
 std::string ElementText(const artifact::StackMeta& stack);
 /// Whether it is the copy of a buffer that a worker sums into.
 bool IsCopy(const artifact::StackMeta& stack);

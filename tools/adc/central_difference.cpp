@@ -1,8 +1,7 @@
-// A central difference has two errors: what of f is curved, which shrinks with the step h, and the rounding
-// of f divided by h, which grows. One step can be wrong in either way and does not say so. With steps in a
-// row both can be seen: of a smooth f, D(h) = f' + a h^2 + b h^4 + ..., and combining neighbours cancels one
-// term after the other (the tableau below); where f has a kink or noise inside of a step, neighbours
-// disagree.
+// A central difference has two errors: the curvature of f, which shrinks with the step h, and the rounding of
+// f divided by h, which grows. One step can be wrong in either way and does not say so. With steps in a row
+// both can be seen: of a smooth f, D(h) = f' + a h^2 + b h^4 + ..., and combining neighbours cancels one term
+// after the other (the tableau below); where f has a kink or noise inside of a step, neighbours disagree.
 //
 //   D(h)
 //   D(h/c)    A1 = (c^2 D(h/c) - D(h)) / (c^2 - 1)

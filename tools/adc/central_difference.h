@@ -22,8 +22,8 @@ struct SlopeEstimate {
 
 /// All estimates that differences at steps h, h/c, h/c^2, ... give (largest first, one ratio c): each by
 /// itself, and extrapolated to h = 0 as if f were smooth (Ridders, 1982). The uncertainty is the most of: how
-/// far an estimate lies from those it was made of; what rounding is worth after the extrapolation; how far
-/// smaller steps contradict it. Those without a neighbour to compare with are left out.
+/// far an estimate lies from those of which it was made; the effect of rounding after the extrapolation; how
+/// far smaller steps contradict it. Those without a neighbour to compare with are left out.
 std::vector<SlopeEstimate> Extrapolate(std::span<const Difference> differences);
 
 /// The rounding noise (one standard deviation) of a function from its values at five or more points in a row,

@@ -9,7 +9,7 @@
 
 namespace adc::tool {
 
-/// Checks the code of one section. Empty, or what is wrong.
+/// Checks the code of one section. Empty, or the error.
 std::string CheckCode(const artifact::Metadata& metadata, const artifact::Section& section,
                       std::span<const uint8_t> bytes);
 

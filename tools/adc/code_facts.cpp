@@ -9,8 +9,8 @@
 #include "code_text.h"
 
 // Launchers go by metadata: by its words, bindings, block sizes. Code has to say some of the same things in
-// its own words, for the driver. Each form of code is read into the same facts, what it cannot say stays
-// empty, and one comparison serves all.
+// its own words, for the driver. Each form of code is read into the same facts, facts that it cannot state
+// stay empty, and one comparison serves all.
 
 namespace adc::tool {
 
@@ -193,7 +193,7 @@ EntryFacts PtxFacts(std::string_view text, const EntryMeta& entry) {
   return facts;
 }
 
-/// HSACO: what the note of the code object says of each kernel.
+/// HSACO: the facts that the note of the code object states of each kernel.
 Facts HsacoFacts(std::span<const uint8_t> bytes) {
   Facts facts;
   for (const NoteKernel& kernel : KernelsOfNote(bytes)) {

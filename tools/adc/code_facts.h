@@ -1,6 +1,6 @@
 #pragma once
-// What code states about itself, in the form that its device needs to run it at all, against what the
-// metadata says: block sizes, bindings and their types, shared memory, number and names of words.
+// The facts that code states about itself, in the form that its device needs to run it at all, against those
+// of the metadata: block sizes, bindings and their types, shared memory, number and names of words.
 
 #include <span>
 #include <string>

@@ -16,7 +16,7 @@ struct NoteKernel {
   std::vector<std::string> words;     ///< names of the arguments, each of 8 bytes; "?" for one that is not
 };
 
-/// Of any bytes: what cannot be read is left out, and so ends the list.
+/// Takes any bytes: a part that cannot be read is left out, and so ends the list.
 std::vector<NoteKernel> KernelsOfNote(std::span<const uint8_t> elf);
 
 }  // namespace adc::tool

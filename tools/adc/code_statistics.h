@@ -1,5 +1,5 @@
 #pragma once
-// Figures of each function in a bundle's code: what a reviewer looks at when a golden file changes.
+// Figures of each function in a bundle's code: a reviewer looks at them when a golden file changes.
 
 #include <map>
 #include <optional>
@@ -18,7 +18,7 @@ struct RowStack {
 
 /// Of one task's code on one target.
 struct CodeFigures {
-  std::vector<RowStack> row;             ///< what a row of the heap holds
+  std::vector<RowStack> row;             ///< the contents of a row of the heap
   uint64_t stacks = 0;                   ///< those in private memory included
   std::optional<uint64_t> instructions;  ///< Metal: statements
   /// HSACO: vector registers. PTX: virtual registers that are declared. Others do not say.

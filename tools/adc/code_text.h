@@ -28,7 +28,7 @@ class CodeReader {
   diag::Result<std::string> Function(std::string_view symbol);
 
  private:
-  /// SPIR-V as text, and what is wrong with it.
+  /// Reads SPIR-V as text, and its errors.
   void ReadModule();
 
   uint32_t section_;
@@ -49,7 +49,7 @@ std::vector<uint32_t> SpirvWords(std::span<const uint8_t> bytes);
 /// Vulkan's version as its targets count it: 12 for "1.2".
 uint32_t VulkanLevel(const artifact::TargetMeta& target);
 
-/// Where the text of entry point `symbol` begins in PTX or Metal's language: at ".entry" or "kernel"; npos
+/// The begin of the text of entry point `symbol` in PTX or Metal's language: at ".entry" or "kernel"; npos
 /// where there is none.
 size_t FindEntry(std::string_view text, std::string_view keyword, std::string_view symbol);
 

@@ -242,7 +242,7 @@ void CommandLine::Epilogue(std::string text) {
 }
 
 void CommandLine::Command(std::string name, std::string help) {
-  // Listed alone: what runs is one command with its own options.
+  // Listed alone: a command of its own runs, with its own options.
   app_->add_subcommand(std::move(name), std::move(help))->group(section_)->disabled();
 }
 

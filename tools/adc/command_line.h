@@ -55,11 +55,11 @@ class CommandLine {
   void Flag(std::string name, std::string help, bool* target);
   void Action(std::string name, std::string help, std::function<void()> act);
   /// `--name=value`, `--name value`; for one letter `-Ivalue`, `-I value`. `take` returns an empty text, or
-  /// what is wrong with the value.
+  /// the error of the value.
   void Value(std::string name, std::string value_name, std::string help,
              std::function<std::string(std::string_view)> take);
-  /// These two refuse an empty value, which is most often that of a shell's variable nobody has set: an empty
-  /// name of a file would stand for another one.
+  /// These two refuse an empty value, which is most often that of an unset variable of a shell: an empty name
+  /// of a file would stand for another one.
   void Text(std::string name, std::string value_name, std::string help, std::string* target);
   void List(std::string name, std::string value_name, std::string help, std::vector<std::string>* target);
   /// `-D NAME=VALUE`, into `target`.
@@ -93,13 +93,13 @@ class CommandLine {
   /// Lists another command in the help, below the title of its section.
   void Command(std::string name, std::string help);
 
-  /// The exit code where the command ends here: help was printed, or what is wrong. A last word
+  /// The exit code where the command ends here: help was printed, or an error. A last word
   /// "--complete=BEGIN", which the script of `adc --completion` asks with, has options that begin so printed.
   std::optional<int> Parse(std::vector<std::string> words);
   /// How often the option `name` was given, after Parse.
   size_t TimesGiven(std::string_view name) const;
   /// The options that were given, one a line, with their values, however they were spelled; without those of
-  /// `left_out`, positional words and words behind `--`.
+  /// `left_out`, positional words and words after `--`.
   std::string Given(const std::vector<std::string_view>& left_out) const;
 
  private:
@@ -113,7 +113,7 @@ class CommandLine {
   std::string section_, positional_name_;
   const std::vector<std::string>* positional_ = nullptr;
   std::vector<std::string>* behind_dashes_ = nullptr;
-  std::vector<std::pair<std::string, std::string>> want_source_;  ///< options, and what to do instead
+  std::vector<std::pair<std::string, std::string>> want_source_;  ///< options, and the remedy of each
 };
 
 }  // namespace adc::tool

@@ -1,6 +1,6 @@
 #pragma once
-// The subcommands of `adc`: each takes its words, and what it shares with others of its process, and returns
-// an exit code (host/exit_code.h).
+// The subcommands of `adc`: each takes its words, and the data that it shares with others of its process, and
+// returns an exit code (host/exit_code.h).
 
 #include <string>
 #include <string_view>

@@ -424,8 +424,8 @@ int Compile(const std::vector<std::string>& words, Session& session) {
                "letters, digits and underscores, and no digit first");
     return kExitUsage;
   }
-  // What the cache need not know: names of files whose content it knows, and how things are reported. An
-  // option that is not in this list makes another entry.
+  // Options that the cache need not know: names of files whose content it knows, and how things are reported.
+  // An option that is not in this list makes another entry.
   options.cache_words =
       line.Given({"-o", "--header", "--json", "--cache-dir", "--trust-cache", "--jobs", "-MD", "-MF", "-MT",
                   "--repro", "--error-limit", "--error-format", "--file-prefix-map", "-I", "--allow-imports",

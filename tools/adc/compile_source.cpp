@@ -61,7 +61,7 @@ void ApplyDerivations(const OpenOptions& options, driver::CompileOptions* compil
   if (!options.derive_for) return;
   DeriveFor(*options.derive_for, &derive);
   if (!options.bounds_record || derive.gradient) return;
-  // What is recorded is what the gradient's loops go by.
+  // The record holds the bounds by which the gradient's loops go.
   derive.gradient = true;
   derive.only = *options.derive_for;
 }

@@ -137,7 +137,7 @@ void OpenedDevice::Release(void* watch, void* memory, size_t, size_t alignment) 
   ::operator delete(memory, std::align_val_t{alignment});
 }
 
-/// What the loader says for people is not shown; faults that the validation layer finds are.
+/// Messages of the loader for people are not shown; faults that the validation layer finds are.
 void OpenedDevice::TakeMessage(void* watch, const char* text) {
   if (std::string_view(text).find("validation: ") == std::string_view::npos) return;
   ++static_cast<Watch*>(watch)->faults;

@@ -28,7 +28,7 @@ void AddDeviceOptions(CommandLine& line, DeviceChoice* choice);
 /// Kinds of devices that the loader opens: "cpu" first.
 std::vector<std::string> DeviceKinds();
 
-/// An open device, and what the loader and the validation layer said about it.
+/// An open device, and the messages of the loader and the validation layer about it.
 class OpenedDevice {
  public:
   /// ADRT_OK, or the reason in `error`.
@@ -40,13 +40,13 @@ class OpenedDevice {
   std::vector<std::string> Targets() const;
   /// How many faults the validation layer has found. They were printed.
   uint32_t Faults() const { return watch_->faults; }
-  /// Lets go of the device, when everything made on it should be gone. What is wrong with how it goes: faults
-  /// that the validation layer finds only then, and blocks of the host's memory, so memory of the device or
-  /// modules, that somebody still holds. Empty where nothing is.
+  /// Lets go of the device, when everything made on it should be gone. Returns the errors of closing it:
+  /// faults that the validation layer finds only then, and blocks of the host's memory, so memory of the
+  /// device or modules, that are still held. Empty where there are none.
   std::string Close();
 
  private:
-  /// What the loader tells of a device, from any of its threads.
+  /// The messages of the loader about a device, from any of its threads.
   struct Watch {
     std::atomic<uint32_t> faults = 0;
     std::atomic<int64_t> blocks = 0;  ///< of the host's memory, that the device has

@@ -1,5 +1,5 @@
-// `adc devices`: what this machine offers, and which targets would run on it: all that adc knows, or those of
-// a bundle, with the loader's reason for each that it does not take.
+// `adc devices`: the devices of this machine, and the targets that would run on it: all that adc knows, or
+// those of a bundle, with the loader's reason for each that it does not take.
 
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -104,7 +104,7 @@ std::string WhyNot(const target::Target& target, const OpenedDevice& device) {
   return "";
 }
 
-/// Those that code can be had for.
+/// The targets for which code can be had.
 std::vector<target::Target> Targets() {
   std::vector<target::Target> targets = target::AllTargets();
   std::erase_if(targets, [](const target::Target& target) { return !WritesCodeFor(target); });
@@ -132,7 +132,7 @@ const char* VerdictWord(uint32_t verdict) {
   return verdict == ADRT_TARGET_REFUSED ? "refused" : "usable";
 }
 
-/// What each device takes of a bundle: printed, or added to `list`.
+/// Shows the target that each device takes of a bundle: printed, or added to `list`.
 int ShowBundle(const std::string& path, const std::vector<Found>& all, Json* list) {
   OpenOptions options;
   options.compile_ir = false;

@@ -1,4 +1,4 @@
-// `adc diff`: what differs between two bundles, by meaning first, then by functions of the code.
+// `adc diff`: the differences between two bundles, by meaning first, then by functions of the code.
 // Compression does not count: the bytes of zstd differ between its versions.
 
 #include <algorithm>

@@ -1,9 +1,9 @@
-// Where gradients go wrong unseen, and what brings it out:
+// Points at which gradients go wrong unseen, and the errors that they bring out:
 //
-//   a loop that does not run             what was moved out of it ran all the same, and gave 1/0
-//   few iterations, and more             what is taped for the last one, or for all but the first
+//   a loop that does not run             code that was moved out of it ran all the same, and gave 1/0
+//   few iterations, and more             the tape of the last one, or of all but the first
 //   zeros                                the edge of a domain, a branch that guards it
-//   equal numbers                        who wins, and whether exactly one does
+//   equal numbers                        the choice of one, and whether exactly one wins
 //   numbers whose squares overflow       formulas that leave the range where the value does not
 //   equal indices                        sums that were taken for sums over different elements
 
@@ -85,12 +85,13 @@ std::vector<EdgePoint> EdgePoints(const adrt_bundle* bundle, const Kernel& kerne
   };
   auto zeros = [](uint32_t, double) { return 0.0; };
   auto draw = [&](uint32_t, double now) {
-    // What was given may have a meaning (a mass, a norm of 1), and moves a little.
+    // Given numbers may have a meaning (a mass, a norm of 1), and move a little.
     bool drawn = now >= 0.1 && now <= 0.9;
     return drawn ? 0.1 + 0.8 * random.Uniform() : now * (0.9 + 0.2 * random.Uniform());
   };
   auto counts = [&](int64_t count, const std::string& more, const FloatOf* change) {
-    // Which integers are counts nobody says: all of them, and where that cannot run, those of one kind.
+    // Nothing says which integers are counts: change all of them, and where that cannot run, those of one
+    // kind.
     for (int which = 0; which < 3; ++which) {
       EdgePoint point{
           "counts of " + std::to_string(count) + more, inputs, false, false, change != nullptr, group};

@@ -38,7 +38,7 @@ std::vector<EdgePoint> EdgePoints(const adrt_bundle* bundle, const Kernel& kerne
 /// The distance between a value of this type near 1 and the next.
 double EpsilonOf(uint32_t type);
 
-/// `inputs` with every float moved by up to so many of its type's roundings.
+/// `inputs` with every float moved by up to `roundings` of its type's roundings.
 Values Jittered(const adrt_bundle* bundle, const Kernel& kernel, const Values& inputs, Random& random,
                 double roundings = 8);
 

@@ -1,4 +1,4 @@
-// `adc explain`: what a message means, and what to do about it.
+// `adc explain`: the meaning of a message, and its remedy.
 
 #include <cctype>
 #include <nlohmann/json.hpp>
@@ -81,7 +81,7 @@ int TellUnknown(const std::string& word) {
   return kExitUsage;
 }
 
-/// The input that gives the message, how it is right, and what adc prints.
+/// The input that gives the message, the right form of it, and the output of adc.
 void PrintExample(const diag::ErrorInfo& info) {
   std::string_view text = diag::ExampleOf(info.id).text;
   if (!text.empty()) Print("\n%s", std::string(text).c_str());

@@ -32,7 +32,7 @@ struct Finding {
   ProvisionNote note;
 };
 
-/// What a text names: in texts of the IR the words after '%'.
+/// The names in a text: in texts of the IR the words after '%'.
 std::set<std::string> NamesIn(std::string_view text, bool is_ir) {
   auto is_letter = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.';
@@ -123,8 +123,8 @@ class ValueExplainer {
     return product_.sources.FileOf(place) == &file_ && product_.sources.Locate(place).line == question_.line;
   }
 
-  /// A value that is read on a line counts as one of the line. Of a whole file only what has a name is told,
-  /// and what is stored.
+  /// A value that is read on a line counts as one of the line. Of a whole file only values that have a name
+  /// are shown, and stored ones.
   bool IsAsked(const ProvisionNote& note) const {
     bool is_on_line =
         question_.line == 0 || IsOnLine(note.place) ||
@@ -138,7 +138,7 @@ class ValueExplainer {
                        [&](const std::string& name) { return HasName(note, name); });
   }
 
-  /// In the order of the source; what gradients do about one value together.
+  /// In the order of the source; the provisions of gradients for one value together.
   std::vector<const Finding*> Found() const {
     std::vector<const Finding*> found;
     for (const Finding& one : all_) {
@@ -200,7 +200,7 @@ class ValueExplainer {
     if (!cheaper.empty()) Print("    less: %s\n", cheaper.c_str());
   }
 
-  /// Of what was asked: what no gradient reads.
+  /// Prints the values among those asked for that no gradient reads.
   void PrintUnread(const std::vector<const Finding*>& found) const {
     for (const std::string& name : question_.names) {
       bool is_read = std::any_of(found.begin(), found.end(),

@@ -1,5 +1,6 @@
 #pragma once
-// What gradients do about the values of a source file, for people: the part of `adc explain` that compiles.
+// The provisions of gradients for the values of a source file, for people: the part of `adc explain` that
+// compiles.
 
 #include <string>
 #include <vector>

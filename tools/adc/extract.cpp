@@ -41,13 +41,13 @@ std::string FileWord(std::string_view target) {
   return word;
 }
 
-/// What to extract.
+/// The parts to extract.
 struct Wanted {
   std::string bundle;  ///< its file
   std::string kind;    ///< "PTX_"; empty: all
   std::string target;  ///< empty: all
   std::string folder = ".";
-  bool linkable = false;  ///< what a program links
+  bool linkable = false;  ///< the parts that a program links
   std::string prefix;     ///< of its names
   bool own_object = false;
   bool json = false;
@@ -55,7 +55,7 @@ struct Wanted {
 
 /// Writes `name` in the folder, which is made where it is missing, and adds it to `list`.
 int WriteFile(const Wanted& wanted, const std::string& name, std::span<const uint8_t> bytes, Json* list) {
-  std::error_code failed;  // what it says, writing says again
+  std::error_code failed;  // writing reports the error again
   std::filesystem::create_directories(wanted.folder, failed);
   std::string path = wanted.folder + "/" + name;
   if (FileStatus safe = KeepSources({path}, {wanted.bundle}); !safe) {

@@ -8,7 +8,7 @@
 
 namespace adc::tool {
 
-/// Where one float of an argument lies. A companion has its floats where its primal has them.
+/// The place of one float of an argument. A companion has its floats where its primal has them.
 struct Place {
   uint32_t type;
   uint64_t offset;  ///< bytes

@@ -17,7 +17,7 @@ class FormulaNames {
   std::string Text(const std::string& formula);
   /// `text`, in which the formulas stand in this order.
   std::string Named(std::string_view text, const std::vector<std::string>& formulas);
-  /// Those that were shown by their names, in the order of these.
+  /// Formulas that were shown by their names, in the order of these.
   const std::vector<std::string>& named() const { return named_; }
 
  private:

@@ -80,7 +80,7 @@ bool IsByForward(const CheckedGradient& row) {
   return row.agreement == Agreement::SaysNothing && row.forward_error >= 0;
 }
 
-/// What the adjoint is follows from how the kernel writes the parameter.
+/// Whether the adjoint follows from the way in which the kernel writes the parameter.
 bool IsTrivial(const CheckedGradient& row) {
   bool trivial = row.untested == Untested::Seed || row.untested == Untested::Written;
   return trivial && row.agreement != Agreement::Differs;
@@ -333,7 +333,7 @@ int Report(const adrt_bundle* bundle, const Kernel& kernel, const Rows& rows,
   return outcome.Code(order, points);
 }
 
-/// Further points where nobody says how many.
+/// The number of further points where the caller gives none.
 constexpr uint64_t kDefaultPoints = 20;
 
 /// A number with a point: tolerances.
@@ -346,7 +346,7 @@ std::string TakeDouble(std::string_view text, double* target) {
              : "expects a positive number";
 }
 
-/// What one run of the command does.
+/// The work of one run of the command.
 struct Request {
   std::string file, kernel;
   std::string source;  ///< the text that the interpreter runs; empty: none
@@ -384,7 +384,7 @@ int CheckPoints(const Request& request, const adrt_bundle* bundle, const Kernel&
   return points.Run(inputs, settings.seed, elsewhere ? request.points : 0, workers, outcome);
 }
 
-/// Without an interpreter that says where a kernel can run: floats that nobody gave are drawn again.
+/// Without an interpreter that says where a kernel can run: floats that were not given are drawn again.
 int DrawAgain(const Request& request, const adrt_bundle* bundle, const Kernel& primal,
               GradientChecker& checker, Rows* rows) {
   uint64_t most_tries = request.points == 0 ? 0 : 3;
@@ -499,7 +499,7 @@ std::string TakePoints(std::string_view text, Request* request) {
   return failure == std::errc() && end == text.data() + text.size() ? "" : "expects a number";
 }
 
-/// What a request asks for that cannot take place; empty: nothing.
+/// The part of a request that cannot take place; empty: none.
 std::string Contradiction(const Request& request) {
   bool points = request.points_given && request.points != 0;
   if (points && request.source.empty())

@@ -10,7 +10,8 @@ namespace adc::tool {
 
 namespace {
 
-/// What is worse, and so shown: a difference, then what was compared, then what said nothing.
+/// The results by rank, of which the worst is shown: a difference, then an agreement, then a result that says
+/// nothing.
 int Rank(Agreement agreement) {
   switch (agreement) {
     case Agreement::Differs:
@@ -23,7 +24,7 @@ int Rank(Agreement agreement) {
   return 0;
 }
 
-/// Parameters of so many floats are compared element by element.
+/// Parameters of at most this many floats are compared element by element.
 constexpr uint64_t kMostElements = 16;
 
 /// Whether another point may test what this row did not.
@@ -146,7 +147,8 @@ int GradientChecker::ForwardAt(const Values& inputs,
 
 int GradientChecker::LossAt(const Param& param, const std::vector<double>& direction, double step,
                             LossValue* loss, double* predicted) {
-  // A step is rounded to the parameter's type, so what reverse mode predicts is taken for the step as it was.
+  // A step is rounded to the parameter's type, so the prediction of reverse mode is taken for the step as it
+  // was.
   const std::vector<double>& adjoint = adjoints_[param.name];
   Values values = inputs_;
   ArgValue& value = values[param.name];
@@ -204,7 +206,7 @@ int GradientChecker::Central(const Param& param, const std::vector<double>& dire
     return int{kExitOk};
   };
   if (size == 0) {
-    // What does not depend on the parameter does not move by a bit, at the largest step either.
+    // A loss that does not depend on the parameter does not move by a bit, at the largest step either.
     if (int code = measure(0); code != kExitOk) return code;
     if (int code = measure(first); code != kExitOk) return code;
     if (is_constant) {
@@ -226,7 +228,7 @@ int GradientChecker::Central(const Param& param, const std::vector<double>& dire
     if (int code = measure(next); code != kExitOk) return code;
     if (judge()) return kExitOk;
   }
-  // What rounding inside of the kernel does is measured: it may be far more than that of what comes out, or,
+  // The effect of rounding inside of the kernel is measured: it may be far more than that of the results, or,
   // as errors of many elements cancel, far less.
   constexpr double kDeviations = 3;
   double noise = 0;

@@ -34,7 +34,7 @@ struct CheckSettings {
   double tolerance_central = 0;
 };
 
-/// The loss, and what its terms are worth without cancellation: their sum, and the root of the sum of their
+/// The loss, and the size of its terms without cancellation: their sum, and the root of the sum of their
 /// squares. Rounding of every term moves the loss by the first at most and by the second as a rule, times the
 /// type's epsilon.
 struct LossValue {
@@ -94,8 +94,8 @@ class GradientChecker {
   /// `left`: an access out of range is no failure, and said there.
   int AdjointsAt(const Values& inputs, uint32_t workers, std::map<std::string, std::vector<double>>* adjoints,
                  bool* left = nullptr);
-  /// The arguments of the gradient at the drawn point: what the kernel leaves, and the adjoints of its
-  /// outputs. An exit code.
+  /// The arguments of the gradient at the drawn point: the values that the kernel leaves, and the adjoints of
+  /// its outputs. An exit code.
   int Seeded(Values* values);
   /// Whether the adjoint of some float of `param` is NaN or infinite; after Run.
   bool HasSpecialAdjoint(const Param& param) const;
@@ -107,7 +107,7 @@ class GradientChecker {
   /// parameter, per float. After Run. An exit code.
   int ForwardAt(const Values& inputs, const std::map<std::string, std::vector<double>>& direction,
                 double* result);
-  /// By parameter that the kernel writes: what its floats count in the loss.
+  /// By parameter that the kernel writes: the weights of its floats in the loss.
   const std::map<std::string, std::vector<double>>& weights() const { return weights_; }
   /// The floats of `param` that are differentiated; after Run.
   const std::vector<Place>& Places(const Param& param) const { return places_.at(param.name); }
@@ -120,8 +120,8 @@ class GradientChecker {
   int Run(std::vector<std::pair<const Param*, CheckedGradient>>* rows);
   /// Whether some row has tested nothing, which another point may.
   bool HasUntested(const std::vector<std::pair<const Param*, CheckedGradient>>& rows) const;
-  /// Compares those that were not tested once more at other `inputs`, which are called `point`: their rows
-  /// are replaced where that tests them. An exit code.
+  /// Compares the rows that were not tested once more at other `inputs`, which are called `point`: they are
+  /// replaced where that tests them. An exit code.
   int RunAgain(const Values& inputs, const std::string& point,
                std::vector<std::pair<const Param*, CheckedGradient>>* rows);
 
@@ -131,8 +131,8 @@ class GradientChecker {
   /// Runs the kernel on `values`, and adds the adjoints of the gradient, which begin as the weights.
   int RunAndSeed(const LaunchOptions& launch, LaunchReport* report, Values* values);
   int Forward(const Param& param, const std::vector<double>& direction, double* result);
-  /// The loss with the parameter moved by `step` times the direction, and what reverse mode predicts of the
-  /// move.
+  /// The loss with the parameter moved by `step` times the direction, and the prediction of reverse mode for
+  /// the move.
   int LossAt(const Param& param, const std::vector<double>& direction, double step, LossValue* loss,
              double* predicted);
   int Central(const Param& param, const std::vector<double>& direction, double expected, double size,
@@ -149,8 +149,8 @@ class GradientChecker {
   /// Whether central differences differ for a kink at the inputs themselves; fills `row` then.
   int LookForKink(const Param& param, const std::vector<double>& direction, double size, double tolerance,
                   CheckedGradient* row);
-  /// Each element of a small parameter against forward mode, so that none hides behind the others; of a large
-  /// one some of those whose adjoint is no finite number.
+  /// Each element of a small parameter against forward mode, so that no error is lost among the others; of a
+  /// large one some of those whose adjoint is no finite number.
   int CompareElements(const Param& param, double limit, CheckedGradient* row);
 
   const adrt_bundle* bundle_;

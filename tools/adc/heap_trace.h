@@ -1,11 +1,11 @@
 #pragma once
-// The log of a launch's memory: what the environment variable ADRT_TRACE asks for.
+// The log of a launch's memory, for which the environment variable ADRT_TRACE asks.
 
 #include <adrt/adrt_trace.h>
 
 namespace adc::tool {
 
-/// What ADRT_TRACE names. An exit code, after what is wrong with it was printed.
+/// Reads the names of logs in ADRT_TRACE. An exit code, after what is wrong with it was printed.
 int ReadTraces(bool* heap);
 
 /// One line to standard error; for adrt_host.trace_heap.

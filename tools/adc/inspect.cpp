@@ -1,4 +1,4 @@
-// `adc inspect`: what a bundle holds, for people, or its metadata as JSON.
+// `adc inspect`: the contents of a bundle, for people, or its metadata as JSON.
 
 #include <cstdio>
 #include <cstring>
@@ -120,7 +120,7 @@ void PrintTask(const Metadata& metadata, const KernelMeta& kernel, uint32_t numb
   }
 }
 
-/// What a target's code needs, and how much there is of it.
+/// Prints the needs of a target's code, and its sizes.
 void PrintTargets(const BundleFile& file) {
   Print("\ntargets:\n");
   for (uint32_t target = 0; target < file.metadata.targets.size(); ++target) {
@@ -138,8 +138,8 @@ void PrintTargets(const BundleFile& file) {
   }
 }
 
-/// Who has signed, and what is known of it. A row of a key that was not given says nothing about its holder:
-/// anybody can write one.
+/// Prints the signers, and the facts that are known of them. A row of a key that was not given says nothing
+/// about its holder: any program can write one.
 void PrintSignatures(const BundleFile& file, const std::vector<artifact::Signature>& rows,
                      const std::vector<uint8_t>& known) {
   uint8_t message[artifact::kSignedBytes];
@@ -278,7 +278,7 @@ int Inspect(const std::vector<std::string>& words, Session&) {
   }
   std::vector<uint8_t> bytes;
   if (int code = ReadSectionBytes(file, 0, &bytes); code != kExitOk) return code;
-  // What is hidden becomes \uXXXX, which means the same in JSON.
+  // Hidden characters become \uXXXX, which means the same in JSON.
   std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   PrintLines(text);
   if (!text.ends_with('\n')) PrintLines("\n");

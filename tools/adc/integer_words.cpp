@@ -10,7 +10,7 @@ namespace adc::tool {
 
 namespace {
 
-/// What becomes of the bits of a float that is read.
+/// The uses of the bits of a float that is read.
 class Reading {
  public:
   explicit Reading(const ir::Function& kernel) : kernel_(kernel), uses_(kernel) {}
@@ -50,7 +50,7 @@ class Reading {
     const ir::InstData& data = kernel_[use.inst];
     if (ir::IsAccess(data.op) || ir::ClassOf(data.op) == ir::OpClass::Check) return true;
     if (data.op == ir::Op::ContinueIf || data.op == ir::Op::If) return true;
-    // What a loop carries comes last.
+    // Carried values come last.
     return ir::HasRegions(data.op) && use.number + data.result_count < data.operand_count;
   }
 

@@ -43,7 +43,7 @@ parse::ParseConfig ParsingFor(const OpenOptions& options) {
       .include_dirs = options.include_dirs, .import_dirs = options.import_dirs, .defines = options.defines};
 }
 
-/// The file as it was written; its errors are those that the compilation reported before.
+/// The file as it was written; the compilation has reported its errors before.
 bool ParseAsWritten(const std::string& path, const OpenOptions& options, Parsed* parsed) {
   diag::Diagnostics diagnostics(1);
   driver::CompileOptions compile;
@@ -65,7 +65,7 @@ bool ParsePrinted(const std::string& path, const OpenOptions& options, const cha
   if (driver::CompileInputs({path}, compile, &product) != kExitOk) return false;
   diag::Diagnostics diagnostics(1);
   parse::ParseConfig config = ParsingFor(options);
-  config.unused_defines = true;  // what prints has no names of types
+  config.unused_defines = true;  // printed text has no names of types
   parsed->module =
       parse::ParseText(path + " (derived)", std::string(product.bytes.begin(), product.bytes.end()), config,
                        parsed->sources, diagnostics);
@@ -116,7 +116,7 @@ std::vector<uint64_t> BitsOf(ir::Type type, const std::vector<uint8_t>& bytes) {
   return bits;
 }
 
-/// The interpreter's arguments with the memory of `values`. What has none is scratch.
+/// The interpreter's arguments with the memory of `values`. A parameter without one gets scratch.
 interp::Arguments Bind(const ir::Module& module, const ir::Function& function,
                        const std::map<std::string, ArgValue>& values) {
   interp::Arguments arguments = interp::MakeArguments(module, function);
@@ -345,8 +345,8 @@ bool DualKernel::Open(const std::string& path, const OpenOptions& options, const
   auto ready = std::make_unique<Ready>();
   if (!ParseAsWritten(path, options, &ready->parsed)) return false;
   ready->function = FindSource(*ready->parsed.module, name);
-  // Integers have no derivative there: what is done to the bits of floats is taken as the floats that it
-  // makes.
+  // Integers have no derivative there: operations on the bits of floats are taken as the floats that they
+  // make.
   if (ready->function != nullptr && transform::TakesBits(*ready->function)) {
     ready->parsed = Parsed();
     if (!ParsePrinted(path, options, "float-bits", &ready->parsed)) return false;

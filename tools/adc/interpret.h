@@ -22,7 +22,7 @@ int CompileForInterpreter(const std::string& path, const OpenOptions& options, s
 int CheckSource(const std::string& path, const OpenOptions& options, const adrt_bundle* bundle,
                 const Kernel& kernel);
 
-/// What a run looks for the first of.
+/// The kind of numbers of which a run looks for the first.
 enum class Sought : uint8_t {
   Nothing,
   Nan,
@@ -34,7 +34,7 @@ struct InterpretOptions {
   uint64_t step_budget = 0;  ///< steps after which the run ends; 0: as many as it takes
   bool quiet = false;        ///< print nothing: neither what the kernel prints nor the reason of a failure
   Sought find = Sought::Nothing;  ///< prints the operation that makes the first one, which is a failure
-  bool aside = false;             ///< what the kernel prints goes to standard error
+  bool aside = false;             ///< the prints of the kernel go to standard error
 };
 
 /// Runs `kernel` of the source file at `path` once with `values` (every given parameter by name), and writes

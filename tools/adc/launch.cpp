@@ -78,7 +78,7 @@ int Machine::Open(const DeviceChoice& choice, uint32_t workers) {
     return kExitOk;
   }
   int code = ReportFailure("device " + name_, status, error);
-  // What this machine has not is not supported here.
+  // A device that this machine does not have is not supported here.
   return status == ADRT_ERROR_NOT_FOUND ? kExitUnsupported : code;
 }
 
@@ -110,7 +110,7 @@ int Machine::Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, 
   desc.args = arguments.data();
   desc.module = module_.get();
   desc.workers = options.workers;
-  // What no memory of this machine can hold is said before it is asked for.
+  // A heap that no memory of this machine can hold is refused before it is asked for.
   bool is_open = options.heap_budget == 0 && device_->IsCpu();
   desc.heap_budget = is_open ? MemoryBytes() : options.heap_budget;
   desc.size_threshold = options.size_threshold;
@@ -243,8 +243,8 @@ void FillShapes(const Kernel& kernel, const std::map<std::string, std::vector<in
 namespace {
 
 /// Zeroed memory for the values that `kernel` saves for its gradient and for which there is none yet; all
-/// other parameters have values. What only data says is left out: Machine::FillSaved. False after an error
-/// was printed.
+/// other parameters have values. Values whose number only data says are left out: Machine::FillSaved. False
+/// after an error was printed.
 bool FillSaved(const Kernel& kernel, std::map<std::string, ArgValue>* values) {
   std::vector<const Param*> saved = UnfilledSaves(kernel, *values);
   if (saved.empty()) return true;
@@ -283,7 +283,7 @@ bool FillCompanions(const Kernel& kernel, std::map<std::string, ArgValue>* value
       values->emplace(param.name, ZeroValue(param, {0}));  // nothing is recorded
       continue;
     }
-    // What a kernel saves begins as zeros. A gradient only reads it.
+    // Saved values begin as zeros. A gradient only reads them.
     if (param.IsSaved() && param.report.access != ADRT_ACCESS_READ) continue;
     bool companion = param.report.primal < kernel.params.size();
     auto primal = companion ? values->find(kernel.params[param.report.primal].name) : values->end();

@@ -15,9 +15,9 @@ namespace adc::tool {
 
 struct LaunchOptions {
   uint32_t workers = 0;         ///< 0: one per processor
-  uint64_t heap_budget = 0;     ///< bytes; 0: what it needs
+  uint64_t heap_budget = 0;     ///< bytes; 0: as many as it needs
   uint64_t adstack_cap = 0;     ///< bytes for stacks whose capacity nothing says; 0: read the sizes
-  uint64_t size_threshold = 0;  ///< bytes of rows up to which those behind gates are not counted; 0: 1 MiB
+  uint64_t size_threshold = 0;  ///< bytes of rows up to which gated ones are not counted; 0: 1 MiB
   std::string bounds_record;    ///< file of the bounds record; empty: none
   /// An access out of range, or a promise that is broken, is no failure: LaunchReport::left says that there
   /// was one.
@@ -26,15 +26,15 @@ struct LaunchOptions {
   std::function<void()> ran = {};
 };
 
-/// What a launch took.
+/// The resources that a launch took.
 struct LaunchReport {
   adrt_plan_report plan = {};
   bool left = false;
-  std::vector<std::string> rows;  ///< for people: of each claim group behind a gate that a device counted
+  std::vector<std::string> rows;  ///< for people: of each claim group with a gate that a device counted
 };
 
-/// Arguments as the loader takes them, and the memory of the device behind them. On a CPU that is the memory
-/// of the values themselves.
+/// Arguments as the loader takes them, and their memory of the device. On a CPU that is the memory of the
+/// values themselves.
 class Arguments {
  public:
   /// Gives every argument memory and copies it there. Memory of an earlier call is used again where it fits.
@@ -66,8 +66,8 @@ class Machine {
   /// reason was printed.
   int Launch(const Kernel& kernel, std::map<std::string, ArgValue>& values, const LaunchOptions& options,
              LaunchReport* report = nullptr);
-  /// Zeroed memory for what `kernel` saves for its gradient and what only data says how much it is; Launch
-  /// does this itself.
+  /// Zeroed memory for the values that `kernel` saves for its gradient and whose number only data says;
+  /// Launch does this itself.
   int FillSaved(const Kernel& kernel, std::map<std::string, ArgValue>& values, const LaunchOptions& options);
   /// A plan of a launch with these arguments.
   int Plan(const Kernel& kernel, const std::vector<adrt_arg>& arguments, const LaunchOptions& options,
@@ -91,8 +91,9 @@ void FillShapes(const Kernel& kernel, const std::map<std::string, std::vector<in
                 std::map<std::string, ArgValue>* values);
 
 /// Zeroed memory for companions that have no value yet, in the shape of their primal: the adjoint of a scalar
-/// is a buffer of rank 0; and for what the kernel saves for its gradient, where arguments say how much. What
-/// it prints has no space. False after an error was printed: a plain parameter without a value.
+/// is a buffer of rank 0; and for the values that the kernel saves for its gradient, where arguments say
+/// their number. Its prints have no space. False after an error was printed: a plain parameter without a
+/// value.
 bool FillCompanions(const Kernel& kernel, std::map<std::string, ArgValue>* values);
 
 }  // namespace adc::tool

@@ -15,8 +15,8 @@ namespace {
 
 constexpr uint32_t kDeviceThreads = 65536;
 
-/// Arguments for a plan without a device: shapes and numbers, and behind a buffer its contents where --arg
-/// gives them, in host memory.
+/// Arguments for a plan without a device: shapes and numbers, and the contents of a buffer where --arg gives
+/// them, in host memory.
 std::vector<adrt_arg> SizeArguments(const Kernel& kernel, std::map<std::string, ArgValue>& values,
                                     const std::map<std::string, std::vector<int64_t>>& shapes) {
   std::vector<adrt_arg> arguments;
@@ -28,7 +28,7 @@ std::vector<adrt_arg> SizeArguments(const Kernel& kernel, std::map<std::string, 
     if (param.IsScalar() && value == values.end()) memory = ZeroValue(param, {});
     adrt_arg argument = ToArgument(param, memory);
     if (param.IsBuffer()) {
-      // A companion has its primal's shape unless its own is given; an axis that nothing names is empty.
+      // A companion has its primal's shape unless its own is given; an axis without a given extent is empty.
       auto shape = shapes.find(param.name);
       if (shape == shapes.end() && param.report.primal < kernel.params.size()) {
         shape = shapes.find(kernel.params[param.report.primal].name);
@@ -85,7 +85,7 @@ std::vector<std::string> Missing(const Kernel& kernel, const artifact::KernelMet
   return missing;
 }
 
-/// "0.008" or "grid.ir:194:5=0.008". What is wrong, or empty.
+/// "0.008" or "grid.ir:194:5=0.008". Returns the error, or an empty text.
 std::string TakePass(std::string_view text, std::vector<PassShare>* shares) {
   size_t equals = text.rfind('=');
   PassShare pass;
@@ -207,7 +207,7 @@ adrt_status LaunchSizes::TakeContents(adrt_error* error) {
   std::vector<uint8_t> readback;
   auto piece = Sized<adrt_readback_report>();
   for (uint32_t index = 0; adrt_plan_readback(plan_.get(), index, &piece, nullptr) == ADRT_OK; ++index) {
-    // The counts, which come last, are left out: nothing runs here that counts.
+    // The counts, which come last, are left out: no kernel that counts runs here.
     if (piece.count == 0 || piece.param == ADRT_READBACK_COUNTS) break;
     readback.resize(piece.offset);
     for (const adrt_arg& argument : arguments_) {
@@ -248,7 +248,7 @@ int LaunchSizes::Plan(uint32_t target, std::vector<bool>* used_passes, artifact:
   auto desc = Sized<adrt_plan_desc>();
   std::vector<adrt_arg> arguments = arguments_;
   for (adrt_arg& argument : arguments) {
-    // What a device's arguments point to is memory of the device.
+    // The arguments of a device point to memory of the device.
     if (argument.kind != ADRT_PARAM_SCALAR && !IsCpu()) argument.data = nullptr;
   }
   desc.args = arguments.data();
@@ -289,7 +289,8 @@ int LaunchSizes::Plan(uint32_t target, std::vector<bool>* used_passes, artifact:
 int AllSizes::Plan(const Bundle& bundle, const SizeRequest& request) {
   if (request.kernel.empty()) {
     kernels_ = AllKernels(bundle.get());
-    // What counts for another kernel's launch is launched with it, and what it counts it is told there.
+    // A kernel that counts for another kernel's launch is launched with it, and its counts are reported
+    // there.
     std::erase_if(kernels_, [](const Kernel& kernel) {
       std::string_view role = kernel.report.role;
       return role == "size" || role == "bounds";
@@ -304,7 +305,7 @@ int AllSizes::Plan(const Bundle& bundle, const SizeRequest& request) {
   metadata_ = MetadataOf(bundle.get());
   if (!metadata_) return kExitBadBundle;
   std::vector<bool> used_passes(request.passes.size(), false);
-  // Without --kernel the options are for all kernels: each takes those that name one of its parameters.
+  // Without --kernel the options are for all kernels: each takes the options that name one of its parameters.
   for (const std::vector<std::string>* list : {&request.texts.args, &request.texts.shapes}) {
     for (const std::string& text : *list) {
       std::string name = text.substr(0, text.find('='));

@@ -1,6 +1,6 @@
 #pragma once
-// What launches of a bundle's kernels take, from the bundle alone: no device, no code run. `adc size` prints
-// it, `adc report` draws it.
+// The needs of launches of a bundle's kernels, from the bundle alone: no device, no code run. `adc size`
+// prints it, `adc report` draws it.
 
 #include <adrt/adrt.h>
 
@@ -25,7 +25,7 @@ struct PassShare {
   double share = 1;
 };
 
-/// What the command line says about the launches.
+/// The options of the command line about the launches.
 struct SizeRequest {
   std::string kernel;  ///< empty: all
   ArgTexts texts;
@@ -42,8 +42,8 @@ struct SizeRequest {
 /// A launch of one kernel on one target.
 class LaunchSizes {
  public:
-  /// Everything but `target` stays where it is as long as this lives. `missing`: options that the sizes
-  /// depend on and nobody gave.
+  /// Everything but `target` stays where it is as long as this lives. `missing`: options on which the sizes
+  /// depend and that were not given.
   LaunchSizes(const Kernel& kernel, const artifact::KernelMeta& meta, const std::vector<adrt_arg>& arguments,
               const std::vector<std::string>& missing, const adrt_target_info& target,
               const SizeRequest& request)
@@ -60,10 +60,11 @@ class LaunchSizes {
 
   const Kernel& kernel() const { return kernel_; }
   const artifact::KernelMeta& meta() const { return meta_; }
-  /// Shapes and numbers of the command line; what is missing there is empty or 0.
+  /// Shapes and numbers of the command line; missing ones are empty or 0.
   const std::vector<adrt_arg>& arguments() const { return arguments_; }
   const adrt_target_info& target() const { return target_; }
-  /// Options that the sizes depend on and nobody gave, "--shape x=N": the reports count their values as 0.
+  /// Options on which the sizes depend and that were not given, "--shape x=N": the reports count their values
+  /// as 0.
   const std::vector<std::string>& missing() const { return missing_; }
   /// Those, as words of a command line: "--shape x=N --arg n=VALUE".
   std::string MissingText() const;
@@ -71,7 +72,7 @@ class LaunchSizes {
   /// any arguments.
   bool IsKnown() const { return missing_.empty() || IsConstant(); }
   const adrt_plan_report& total() const { return total_; }
-  /// What a heap holds beside scratch and the rows of its largest task: on some devices the launch's
+  /// The bytes of a heap beside scratch and the rows of its largest task: on some devices the launch's
   /// arguments.
   uint64_t ArgumentBytes() const;
   bool IsCpu() const { return std::string_view(target_.kind) == "cpu"; }

@@ -6,7 +6,7 @@ namespace adc::tool {
 
 namespace {
 
-/// A figure of a launch; null where it depends on what nobody gave.
+/// A figure of a launch; null where it depends on an option that was not given.
 Json Figure(bool known, uint64_t number) {
   return known ? Json(number) : Json(nullptr);
 }

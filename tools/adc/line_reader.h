@@ -27,7 +27,7 @@ class LineReader {
 
   int file_ = -1;
   std::vector<char> buffer_;
-  size_t at_ = 0, end_ = 0;  ///< what the buffer holds that was not taken yet
+  size_t at_ = 0, end_ = 0;  ///< the bytes of the buffer that were not taken yet
   std::string wrong_;
 };
 

@@ -149,7 +149,7 @@ class Linkable {
     return kExitBadBundle;
   }
 
-  /// What only the object of this bundle has.
+  /// The name that only the object of this bundle has.
   std::string Mark() const { return names_.prefix + "_code_" + ShortId(file_.index.content_id); }
   std::string MarkText() const {
     return "/* The first entry, by a name that the object of this bundle alone has. */\nvoid " + Mark() +

@@ -1,6 +1,6 @@
 #pragma once
-// What a program links in place of loading a bundle's code: object, table of entries, bundle without the
-// code.
+// The parts that a program links in place of loading a bundle's code: object, table of entries, bundle
+// without the code.
 
 #include <string>
 #include <vector>

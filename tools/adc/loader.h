@@ -56,7 +56,7 @@ Descriptor Sized() {
 /// bundle, unsupported, usage for wrong arguments, run time for the rest.
 int ReportFailure(const std::string& what, adrt_status status, const adrt_error& error);
 
-/// What a kernel's parameter is, as read from the bundle.
+/// A kernel's parameter, as read from the bundle.
 struct Param {
   adrt_param_report report;
   std::string name;
@@ -82,15 +82,15 @@ struct Kernel {
   const adrt_kernel* handle = nullptr;
   adrt_kernel_report report;
   std::vector<Param> params;
-  std::shared_ptr<const KernelPrints> prints = {};  ///< what it prints; null: nothing
+  std::shared_ptr<const KernelPrints> prints = {};  ///< its prints; null: none
   const Param* Find(std::string_view name) const;
 };
 
-/// What the loader, and the section of prints, say of kernels.
+/// The kernels, with the facts that the loader and the section of prints state of them.
 std::vector<Kernel> AllKernels(const adrt_bundle* bundle);
 
-/// What lets code of bundles run: --trust, or a signature by a key of --key. Code that this process has
-/// compiled from source needs neither.
+/// The reason for which code of bundles may run: --trust, or a signature by a key of --key. Code that this
+/// process has compiled from source needs neither.
 struct Trust {
   bool all = false;
   bool confined = false;           ///< neither trusted nor signed: code runs where the device confines it
@@ -113,7 +113,7 @@ struct SourceOptions {
   void AddTo(CommandLine& line);
 };
 
-/// --diff and --entry: what a shader's text does not say.
+/// --diff and --entry: the facts that a shader's text does not state.
 void AddShaderOptions(CommandLine& line, std::vector<std::string>* diff, std::string* entry);
 /// --allow-imports.
 void AddAllowImports(CommandLine& line, std::vector<std::string>* folders);
@@ -141,7 +141,7 @@ struct OpenOptions : SourceOptions {
   bool bounds_record = false;
   bool prints = false;      ///< for source files: kernels record what they print
   uint32_t checkpoint = 0;  ///< for source files: as driver::CompileOptions has it
-  /// For source files: what messages and places call a file whose name begins so.
+  /// For source files: the name in messages and places of a file whose name begins so.
   std::vector<std::pair<std::string, std::string>> prefix_map = {};
   /// For source files: gets all that the compiler says of them but the bytes; null: nothing.
   product::Product* product = nullptr;
@@ -156,9 +156,9 @@ struct BoundsOption {
 /// --simd, of commands that run what they compile.
 void AddSimdOption(CommandLine& line, std::string* simd);
 int OpenBundle(const std::string& path, const OpenOptions& options, Bundle* bundle);
-/// Whether the code of the bundle at `path` may run; what to do is printed where not.
+/// Whether the code of the bundle at `path` may run; the remedy is printed where not.
 bool MayRun(const std::string& path, const adrt_bundle* bundle, const Trust& trust);
-/// Who vouches for what is opened from `path`: whatever was compiled here is trusted.
+/// The trust in a bundle that is opened from `path`: a bundle that was compiled here is trusted.
 Trust TrustFor(const std::string& path, const OpenOptions& options);
 /// Only its bytes.
 int ReadBundle(const std::string& path, const OpenOptions& options, std::vector<uint8_t>* bytes);

@@ -16,7 +16,7 @@ constexpr std::string_view kLength = "Content-Length:";
 constexpr std::string_view kType = "Content-Type:";
 constexpr std::string_view kEnd = "\r\n\r\n";
 constexpr size_t kLongestHeader = 4096;
-/// An editor holds texts in memory; what says that it is longer is no message.
+/// An editor holds texts in memory; a message that claims a greater length is none.
 constexpr size_t kLongestMessage = size_t{64} << 20;
 
 }  // namespace
@@ -46,7 +46,7 @@ bool LspChannel::FindHeader(bool refused) {
       if (stray && !refused) refuse_("bytes between messages");
       return true;
     }
-    // What may be the beginning of a header stays.
+    // Bytes that may be the beginning of a header stay.
     if (buffer_.size() > kLongestHeader) {
       stray = true;
       buffer_.erase(0, buffer_.size() - kLength.size());

@@ -11,8 +11,8 @@ namespace adc::tool {
 
 class LspChannel {
  public:
-  /// Reads the open file `input`. `refuse` is told of bytes that are no message; what follows them is read
-  /// on.
+  /// Reads the open file `input`. `refuse` is told of bytes that are no message; the bytes after them are
+  /// read on.
   LspChannel(int input, std::function<void(const std::string&)> refuse)
       : input_(input), refuse_(std::move(refuse)) {}
 

@@ -41,7 +41,7 @@ bool Document::Analyse(const std::function<bool()>& cancelled) {
   };
   request.cancelled = cancelled;
   request.stop_after = "plan";
-  // What fails has been reported.
+  // A failure has been reported.
   (void)driver::CompileTexts(request, options_, &product_);
   analysed_ = !product_.cancelled;
   return analysed_;

@@ -1,5 +1,5 @@
 #pragma once
-// A text that is open in an editor, and what the compiler knows of it.
+// A text that is open in an editor, and the compiler's facts about it.
 
 #include <functional>
 #include <optional>
@@ -20,7 +20,7 @@ struct FilePlace {
   Range range;
 };
 
-/// A diagnostic in a document; what stands in another file is at the beginning, with its place beside it.
+/// A diagnostic in a document; one of another file is at the beginning, with its place beside it.
 struct DocumentMessage {
   diag::Severity severity = diag::Severity::Error;
   std::string id, text;
@@ -32,7 +32,7 @@ struct DocumentMessage {
   std::vector<Related> related;
 };
 
-/// What is shown for a word, in Markdown.
+/// The text that is shown for a word, in Markdown.
 struct Hover {
   Range range;
   std::string text;
@@ -58,7 +58,7 @@ class Document {
       : path_(std::move(path)), options_(std::move(options)) {}
 
   void SetText(std::string text);
-  /// Whether it is a shader: the server knows its messages and what gradients do about its lines.
+  /// Whether it is a shader: the server knows its messages and the provisions of gradients for its lines.
   bool IsShader() const { return adc::IsShader(InputKindOf(path_)); }
   const std::string& Text() const { return text_; }
 
@@ -70,12 +70,12 @@ class Document {
 
   // These are of a text that is analysed.
   std::optional<Hover> HoverAt(Position position);
-  /// What gradients do about the values that the line makes.
+  /// The provisions of gradients for the values that the line makes.
   std::optional<Hover> HoverOfLine(Position position) const;
   std::optional<FilePlace> DefinitionOf(Position position);
-  /// What may stand behind a '%', an '@', or else, in alphabetical order.
+  /// The words that may stand after a '%', an '@', or else, in alphabetical order.
   std::vector<CompletionItem> Completions(Position position);
-  /// Where the name at a position stands in this document.
+  /// The places of the name at a position in this document.
   std::vector<Range> UsesOf(Position position);
   /// The edits that rename what is named at `position`. None, after a reason in `failure`, where not all
   /// places are known, or where a name would mean something else afterwards.

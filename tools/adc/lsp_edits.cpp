@@ -1,4 +1,5 @@
-// What an editor writes into a document: names that are completed, and names that change everywhere.
+// The texts that an editor writes into a document: names that are completed, and names that change
+// everywhere.
 
 #include <algorithm>
 #include <map>
@@ -97,7 +98,7 @@ std::vector<CompletionItem> Document::Completions(Position position) {
   return items;
 }
 
-/// Those that are visible. A value is not visible in its own statement, but a loop's are behind its '{'.
+/// The values that are visible. A value is not visible in its own statement, but a loop's are after its '{'.
 std::vector<CompletionItem> Document::ValueCompletions(size_t offset) const {
   const diag::SourceFile* file = OwnFile();
   std::map<std::string, std::string> found;

@@ -138,7 +138,7 @@ void LanguageServer::Take(const std::string& message) {
   bool good_id = id != nullptr && (id->is_string() || id->is_number_integer());
   std::optional<std::string> method = TextOf(json, {"method"});
   bool answers = id != nullptr && (json.contains("result") || json.contains("error"));
-  if (!method && answers) return;  // nothing was asked of the client that matters
+  if (!method && answers) return;  // no request to the client matters
   if (!method || (id != nullptr && !good_id))
     return Fail(good_id ? *id : Json(), kInvalidRequest,
                 "a request has a method, and a number or text as id");

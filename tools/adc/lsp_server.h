@@ -38,7 +38,7 @@ class LanguageServer {
   struct Open {
     std::string uri;
     Document document;
-    bool published = false;  ///< what the client was told is of the current text
+    bool published = false;  ///< the diagnostics that the client has are of the current text
   };
   using Answer = Json (LanguageServer::*)(const Json& parameters, Open& open);
 

@@ -1,7 +1,7 @@
 // `adc merge`: one bundle of several: of the same kernels for different targets, of different kernels, or of
-// both. The code of a target is one whole, an image or a module, and is not linked with another one: what
-// another bundle has for the same target lies under a name of its own, "cpu:x86-64#2", and the loader takes
-// what each kernel asks for (runtime-loader/src/core/parts.h).
+// both. The code of a target is one whole, an image or a module, and is not linked with another one: the code
+// of another bundle for the same target lies under a name of its own, "cpu:x86-64#2", and the loader takes
+// the code for which each kernel asks (runtime-loader/src/core/parts.h).
 
 #include <algorithm>
 #include <map>
@@ -282,8 +282,8 @@ class Merger {
            std::ranges::equal(one.fields, two.fields, same_field);
   }
 
-  // Targets go behind those that are there, as if adc had got them in that order. Code of another bundle for
-  // a target that is there is under a name of its own.
+  // Targets go after the present ones, as if adc had got them in that order. Code of another bundle for a
+  // target that is there is under a name of its own.
   void TakeTargets(const Metadata& other) {
     for (artifact::TargetMeta target : other.targets) {
       std::string base(WithoutNumber(target.name.view())), name = base;
@@ -376,7 +376,7 @@ class Merger {
     return kExitOk;
   }
 
-  // What each kernel prints; a kernel of both must print the same.
+  // The prints of each kernel; a kernel of both must print the same.
   int TakePrints(const std::string& path, const BundleFile& file, uint32_t section) {
     std::vector<uint8_t> bytes;
     if (int code = ReadSectionBytes(file, section, &bytes); code != kExitOk) return code;

@@ -16,7 +16,7 @@ std::string Joined(const std::vector<std::string>& parts) {
   return text;
 }
 
-/// "NaN", or what else is looked for.
+/// "NaN", or the other kind that is looked for.
 std::string Word(Sought sought) {
   return sought == Sought::Infinities ? "infinity or NaN" : "NaN";
 }

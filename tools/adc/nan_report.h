@@ -1,5 +1,5 @@
 #pragma once
-// What `--find-nan` and `gradcheck` say of the operation that makes the first NaN (interp/find_nan.h).
+// The text of `--find-nan` and `gradcheck` about the operation that makes the first NaN (interp/find_nan.h).
 
 #include <string>
 

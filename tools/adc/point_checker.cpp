@@ -313,7 +313,7 @@ int PointChecker::CompareOnEdge(const Values& inputs, std::optional<PointDiffere
   }
   if (!std::isfinite(*dual) || !std::isfinite(reverse)) return kExitOk;
   double limit = tolerance * std::max(size, std::fabs(*dual));
-  // Where rounding decides about many digits nobody agrees with anybody.
+  // Where rounding decides about many digits, no two results agree.
   if (std::fabs(forward - *dual) > 0.1 * limit || std::fabs(reverse - *dual) <= 10 * limit) return kExitOk;
   for (const auto& [name, numbers] : adjoints) {
     const Param& param = *primal_.Find(name);
@@ -405,7 +405,8 @@ int PointChecker::Run(const Values& inputs, uint64_t seed, uint64_t count,
     done = point.group;
     ++made;
     if (!second) second = point.inputs;
-    // What meets in one element by chance is lost by chance: more than once, by as many workers as there are.
+    // Updates that meet in one element by chance are lost by chance: run more than once, by as many workers
+    // as there are.
     for (int turn = 0; turn < (point.moves_indices ? 4 : 1); ++turn) {
       size_t before = outcome->differences.size();
       if (int code = compare(point, 0, turn > 0); code != kExitOk) return code;

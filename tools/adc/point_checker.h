@@ -4,7 +4,7 @@
 //
 // The sum over all differentiable inputs of adjoint * d, against the sum over all outputs of w * tangent
 // along d (gradient_checker.h says what w is). Where the two differ, or are no numbers, it goes on element by
-// element. What then differs may be a kink, or rounding that the kernel makes large: the interpreter runs
+// element. A difference there may be a kink, or rounding that the kernel makes large: the interpreter runs
 // with inputs moved by a few roundings, and a gradient that lies among those derivatives is a derivative
 // there.
 //

@@ -1,6 +1,6 @@
 #pragma once
-// Standard output of the tools. What they print is in part text of bundles from unknown sources: names of
-// files in places, code, texts of errors. All of it goes through here, where it is made printable
+// Standard output of the tools. Their output is in part text of bundles from unknown sources: names of files
+// in places, code, texts of errors. All of it goes through here, where it is made printable
 // (support/printable.h); a field that must not end its line goes through Printable before.
 
 #include <string_view>

@@ -1,5 +1,5 @@
 #pragma once
-// What kernels print, by adrt/adrt_prints.h.
+// The prints of kernels, by adrt/adrt_prints.h.
 
 #include <adrt/adrt_prints.h>
 

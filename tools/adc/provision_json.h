@@ -1,5 +1,5 @@
 #pragma once
-// What a gradient does about a value, as `adc report` and `adc explain` give it to programs.
+// The provision of a gradient for a value, as `adc report` and `adc explain` give it to programs.
 
 #include <string>
 

@@ -12,7 +12,7 @@ int RecordFile::Open(const OpenedDevice& device, const Kernel& kernel) {
   writes_ = std::string_view(kernel.report.role) == "primal";
   bytes_.assign(kernel.report.bounds_bytes, 0);
   if (!writes_) {
-    // What the loader says of another kernel's record is better than a limit that it is over.
+    // The loader's report about another kernel's record is better than a limit that it is over.
     constexpr uint64_t kMostOfAnother = uint64_t{1} << 20;
     FileResult<std::string> content = ReadWhole(path_, std::max(kMostOfAnother, kernel.report.bounds_bytes));
     if (!content) {

@@ -16,7 +16,7 @@ class RecordFile {
   /// Makes memory for a launch of `kernel`; for a gradient it has the file's content. kExitOk, or the exit
   /// code after the reason was printed.
   int Open(const OpenedDevice& device, const Kernel& kernel);
-  /// What adrt_plan_desc.bounds_record takes.
+  /// The value for adrt_plan_desc.bounds_record.
   void* data() const { return data_; }
   uint64_t size() const { return bytes_.size(); }
   /// After the launch: writes the file where the launch wrote the record. Exit codes as above.

@@ -1,5 +1,6 @@
-// `adc report`: one page, for a browser, that needs nothing else: the source with what its gradients store
-// and compute again, and what launches take per task and target. Equal inputs give equal pages.
+// `adc report`: one page, for a browser, that needs nothing else: the source with the values that its
+// gradients store and compute again, and the needs of launches per task and target. Equal inputs give equal
+// pages.
 
 #include <filesystem>
 #include <nlohmann/json.hpp>

@@ -26,7 +26,7 @@ std::string FileName(const std::string& path) {
   return std::filesystem::path(path).filename().string();
 }
 
-/// All that the page may name: what the metadata calls sources, and what the compiler has read.
+/// All files that the page may name: the sources of the metadata, and the files that the compiler has read.
 std::vector<std::string> FilesOf(const Json& metadata, const product::Product* product) {
   std::set<std::string> files;
   for (const Json& source : metadata["sources"]) files.insert(source.get<std::string>());
@@ -50,14 +50,14 @@ void MakeShowable(Json& value, const PageNames& names) {
   }
 }
 
-/// What gradients do about values, and the texts in whose lines these stand.
+/// The provisions of gradients for values, and the texts in whose lines these stand.
 class SourceFacts {
  public:
   explicit SourceFacts(const product::Product& product) : product_(product) {
     if (!product.sources.Files().empty()) Use(*product.sources.Files().front());
     for (const auto& [gradient, record] : product.provisions) {
       for (const autodiff::ProvisionNote& note : autodiff::NotesOf(record)) {
-        // Loads cost nothing that a margin would show.
+        // Loads have no cost that a margin would show.
         if (note.way != autodiff::ProvisionNote::Way::Loaded) Add(gradient, note);
       }
     }
@@ -141,7 +141,7 @@ Json IntegerOf(const adrt_arg& argument) {
   return static_cast<int64_t>(bits << above) >> above;
 }
 
-/// What the command line says of a kernel's arguments, by name: extents, or a number.
+/// The command line's values for a kernel's arguments, by name: extents, or a number.
 Json ArgumentsOf(const LaunchSizes& launch, const SizeRequest& request) {
   Json given = Json::object();
   for (const adrt_arg& argument : launch.arguments()) {

@@ -1,5 +1,5 @@
 #pragma once
-// What the page of `adc report` shows, as JSON. The page's script reads it and draws.
+// The contents of the page of `adc report`, as JSON. The page's script reads it and draws.
 
 #include "json_output.h"
 #include "launch_sizes.h"
@@ -16,7 +16,7 @@ struct ReportInput {
   const AllSizes& sizes;
   const SizeRequest& request;
   const product::Product* product = nullptr;  ///< of a source; null: the input is a bundle
-  const std::string* text = nullptr;          ///< what is shown in place of the source's text; null: that
+  const std::string* text = nullptr;          ///< the text shown in place of the source's; null: that
   std::string source;                         ///< of a bundle: its name for the file that `text` is of
 };
 

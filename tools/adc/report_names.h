@@ -20,7 +20,7 @@ class PageNames {
   std::string Place(std::string_view text) const;
 
  private:
-  std::map<std::string, std::string, std::less<>> short_;  ///< of those that are absolute
+  std::map<std::string, std::string, std::less<>> short_;  ///< of the absolute ones
 };
 
 }  // namespace adc::tool

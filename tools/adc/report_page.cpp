@@ -57,7 +57,8 @@ std::string DigestOf(const std::string& script) {
   return "sha256-" + Base64(digest);
 }
 
-/// `page` with a text in the place of each `{{name}}`, in order: what was put in is not looked at again.
+/// `page` with a text in the place of each `{{name}}`, in order: texts that were put in are not looked at
+/// again.
 std::string Filled(std::string_view page,
                    std::initializer_list<std::pair<std::string_view, std::string>> parts) {
   std::string filled;

@@ -1,5 +1,5 @@
 #pragma once
-// What a bundle says of a source: it names its files, and the places of the values on its stacks.
+// The facts of a bundle about a source: it names its files, and the places of the values on its stacks.
 
 #include <optional>
 #include <string>

@@ -103,7 +103,7 @@ int OpenForInterpreter(const std::string& path, const OpenOptions& options, Bund
   return status == ADRT_OK ? int{kExitOk} : ReportFailure("'" + path + "'", status, error);
 }
 
-/// What the kernel of a launch prints.
+/// The prints of the kernel of a launch.
 class PrintLog {
  public:
   /// Space for it, where no argument gives another one.

@@ -1,7 +1,7 @@
 #pragma once
-// What the command lines of one process share. A process of one command line shares nothing; `adc batch`
-// keeps devices open, and the code that was loaded last: making a device takes a driver longer than most
-// launches.
+// The state that the command lines of one process share. A process of one command line shares nothing; `adc
+// batch` keeps devices open, and the code that was loaded last: making a device takes a driver longer than
+// most launches.
 
 #include <functional>
 #include <memory>
@@ -28,7 +28,7 @@ class Session {
   bool Keeps() const { return keeps_; }
   /// A name of the first open device that cannot copy memory any more, or nothing.
   std::string LostDevice() const;
-  /// Closes what is open. What is wrong with how devices went ("device vulkan: ..."), a line each.
+  /// Closes what is open. Returns the errors of closing devices ("device vulkan: ..."), a line each.
   std::string Close();
 
   /// These three: ADRT_OK, or the reason in `error`.

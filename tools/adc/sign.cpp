@@ -54,7 +54,7 @@ bool KeyLess(const artifact::Signature& left, const artifact::Signature& right) 
   return std::memcmp(left.key, right.key, sizeof left.key) < 0;
 }
 
-/// Writes the bundle with the signature of `seed` among those that it has, or without any.
+/// Writes the bundle with the signature of `seed` among the present ones, or without any.
 int Rewrite(const std::string& path, const std::string& out, const keys::Seed* seed) {
   BundleFile file;
   if (int code = ReadBundleFile(path, &file); code != kExitOk) return code;

@@ -1,4 +1,4 @@
-// `adc size`: what a launch takes, from the bundle alone: no device, no code run.
+// `adc size`: the needs of a launch, from the bundle alone: no device, no code run.
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -60,7 +60,7 @@ void PrintStacks(const LaunchSizes& sizes, uint32_t task, const adrt_task_report
   }
 }
 
-/// The formulas alone, where nobody gave what their values depend on.
+/// The formulas alone, where the options on which their values depend were not given.
 void PrintFormulas(const LaunchSizes& sizes) {
   std::string heap = sizes.IsKnown() ? Grouped(sizes.total().heap_bytes) + " bytes for any arguments"
                                      : "unknown without " + sizes.MissingText();

@@ -23,7 +23,8 @@ struct Removed {
   uint64_t bytes;
 };
 
-/// What goes: sections as the bundle holds them, and what makes code shorter in `again`, not compressed.
+/// The removed parts: sections as the bundle holds them, and the parts without which code is shorter in
+/// `again`, not compressed.
 std::vector<Removed> RemovedOf(const BundleFile& file, const artifact::BundleIndex& again) {
   std::vector<Removed> removed;
   for (const artifact::Section& section : file.index.sections) {

@@ -37,7 +37,7 @@ void WriteBits(uint32_t type, uint8_t* bytes, uint64_t index, uint64_t bits) {
   std::memcpy(bytes + index * size, &bits, size);
 }
 
-/// One number in the parameter's type. Integers are read exactly; what does not fit is an error.
+/// One number in the parameter's type. Integers are read exactly; a number that does not fit is an error.
 std::string ParseNumber(uint32_t type, std::string_view text, uint64_t* bits) {
   while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   while (!text.empty() && text.back() == ' ') text.remove_suffix(1);

@@ -23,7 +23,7 @@ struct ArgValue {
   std::vector<int64_t> extents;  ///< of a buffer
 };
 
-/// What the command line says about arguments: name to text after '='.
+/// The command line's texts of arguments: name to text after '='.
 struct ArgTexts {
   std::vector<std::string> args;    ///< of --arg
   std::vector<std::string> shapes;  ///< of --shape: "x=4,5"
@@ -54,7 +54,7 @@ std::string NumberText(uint32_t type, const uint8_t* bytes, uint64_t index);
 uint64_t ElementCount(const std::vector<int64_t>& extents);
 /// Zeroed memory of a buffer parameter with these extents, or of a layout or by-value parameter.
 ArgValue ZeroValue(const Param& param, std::vector<int64_t> extents);
-/// The value that the text after "name=" stands for. Empty, or what is wrong.
+/// The value that the text after "name=" stands for. Empty, or the error.
 std::string ParseValue(const Param& param, const std::string& text, const std::vector<int64_t>* shape,
                        ArgValue* value);
 

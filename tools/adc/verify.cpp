@@ -82,7 +82,7 @@ int CheckSigned(const std::string& path, const adrt_bundle* bundle, const Trust&
   return kExitBadBundle;
 }
 
-/// What is said of a bundle that is good.
+/// The facts that are printed of a good bundle.
 struct Good {
   adrt_bundle_report report = Sized<adrt_bundle_report>();
   std::string silent;  ///< sections whose code has no note

@@ -28,7 +28,7 @@ Words Of(std::span<const std::string_view> words) {
   return Sorted({words.begin(), words.end()});
 }
 
-/// Operations that own regions or end them, or all others; of `atomic add` the word behind is one of the
+/// Operations that own regions or end them, or all others; of `atomic add` the second word is one of the
 /// others.
 Words Operations(bool control) {
   Words words;
@@ -48,7 +48,7 @@ Words Keywords() {
   return Sorted(std::move(words));
 }
 
-/// Attributes of parameters, and what passes write on operations.
+/// Attributes of parameters, and words that passes write on operations.
 Words Attributes() {
   Words words = Of(parse::kSignatureWords);
   for (const ir::ParamWord& word : ir::kParamWords) words.emplace_back(word.text);
@@ -65,7 +65,7 @@ Words Types() {
   return Sorted(std::move(words));
 }
 
-/// "(?:b\.c|a)", a word in front of those that it begins with.
+/// "(?:b\.c|a)", a word in front of its beginnings.
 std::string Alternatives(Words words) {
   std::ranges::sort(words, std::greater());
   std::string text;

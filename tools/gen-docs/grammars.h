@@ -4,6 +4,6 @@
 
 #include <string>
 
-/// For Visual Studio Code and whatever else reads the grammars of TextMate.
+/// For Visual Studio Code and other programs that read the grammars of TextMate.
 std::string TextMateGrammar();
 std::string VimSyntax();

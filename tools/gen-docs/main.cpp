@@ -20,7 +20,7 @@ using namespace adc;
 
 namespace {
 
-/// A part of a page that is generated: what stands in front of it, and after it.
+/// A part of a page that is generated: the text in front of it, and after it.
 struct Markers {
   std::string_view begin, end;
 };
@@ -186,7 +186,7 @@ const char* RuleText(ir::TypeRule rule) {
   return "";
 }
 
-/// What the partials of `op` read: `a`, `b`, `c`, and `r`, the result.
+/// The values that the partials of `op` read: `a`, `b`, `c`, and `r`, the result.
 std::string ReadsText(ir::Op op) {
   std::string reads;
   for (const char* name : {"a", "b", "c", "r"}) {

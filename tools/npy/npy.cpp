@@ -155,7 +155,7 @@ std::string Transposed(const std::string& bytes, const std::vector<int64_t>& ext
   return result;
 }
 
-/// What stands before the elements.
+/// The bytes before the elements.
 struct Begin {
   Header header;
   const TypeRow* type = nullptr;

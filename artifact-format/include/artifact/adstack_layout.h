@@ -16,7 +16,7 @@
 
 namespace adc::artifact {
 
-/// What differs between the kinds of targets.
+/// The differences between the kinds of targets.
 struct RowRules {
   uint32_t lanes = 1;            ///< rows of a block
   uint32_t stride_unit = 64;     ///< strides are multiples of it

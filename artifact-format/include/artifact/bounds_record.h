@@ -19,7 +19,7 @@ enum {
 
   /* The status block, with code ADRT_BOUNDS_CHANGED: */
   ADRT_BOUNDS_FOREIGN = 0xFFFFFFFFu, /* the index where the record is none of this kernel's */
-  ADRT_BOUNDS_STATUS_CLOSED = 3,     /* a word that is nonzero as well, so that nobody else reports */
+  ADRT_BOUNDS_STATUS_CLOSED = 3,     /* a word that is nonzero as well, so that no other thread reports */
   ADRT_BOUNDS_STATUS_NOW = 4,        /* two words, low first: trips as they are now */
   ADRT_BOUNDS_STATUS_THEN = 6        /* and as the record has them */
 };

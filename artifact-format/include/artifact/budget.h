@@ -53,7 +53,7 @@ class Steps {
   bool exceeded_ = false;
 };
 
-/// What one open may take; 0 stands for the default, in proportion to the size of the file.
+/// The limits of one open; 0 stands for the default, in proportion to the size of the file.
 struct OpenLimits {
   /// At any one time: kOpenMemory + kOpenMemoryPerByte for each byte of the file; UINT64_MAX: not counted.
   uint64_t memory_bytes = 0;
@@ -73,7 +73,8 @@ inline constexpr uint64_t kOpenStepsOfMetadata = 13, kOpenStepsOfSection = 7;
 /// More for a raw byte of SPIR-V that has differences.
 inline constexpr uint64_t kOpenStepsOfDifferences = 2;
 
-/// What one open has left. Its memory comes from an allocator that counts, as long as the open lasts.
+/// The steps and bytes that one open has left. Its memory comes from an allocator that counts, as long as the
+/// open lasts.
 class OpenBudget {
  public:
   /// `host` may be null and outlives the budget. Memory that is allocated through it must be released before

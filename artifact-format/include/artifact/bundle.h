@@ -37,7 +37,7 @@ inline constexpr uint32_t kObject = FourCC("OBJ_");  ///< relocatable object, fo
 inline constexpr uint32_t kImage = FourCC("SHLB");   ///< position-independent shared image
 inline constexpr uint32_t kSpirv = FourCC("SPV_");
 inline constexpr uint32_t kMsl = FourCC("MSL_");
-inline constexpr uint32_t kPrints = FourCC("PRNT");     ///< what kernels print, as JSON
+inline constexpr uint32_t kPrints = FourCC("PRNT");     ///< the prints of kernels, as JSON
 inline constexpr uint32_t kSourceMap = FourCC("SRCM");  ///< optional, strippable
 inline constexpr uint32_t kDebugInfo = FourCC("DBGI");  ///< optional, strippable
 inline constexpr uint32_t kSignature = FourCC("SIGN");  ///< optional, last
@@ -63,9 +63,9 @@ struct SectionInput {
   bool over_budget = false;
 };
 
-/// Makes a bundle: sorts the sections into canonical order, compresses, hashes. What the default budget of an
-/// open would refuse for being so small is stored larger: ends of sections remain as they are, as long as the
-/// budget wants. The result depends on the inputs alone.
+/// Makes a bundle: sorts the sections into canonical order, compresses, hashes. Sections that are so small
+/// that the default budget of an open would refuse them are stored larger: ends of sections remain as they
+/// are, as long as the budget wants. The result depends on the inputs alone.
 bool WriteBundle(std::span<const SectionInput> sections, Vector<uint8_t>* file, Error* error);
 
 /// One row of the table, as read.
@@ -82,7 +82,7 @@ struct Section {
   bool known = false;  ///< the kind is one of those above
 };
 
-/// What the header and the table say, after every rule about them held.
+/// The contents of the header and the table, after every rule about them held.
 struct BundleIndex {
   uint16_t major = 0, minor = 0;
   uint64_t file_size = 0;

@@ -1,7 +1,7 @@
 #pragma once
-// What the format and the loader ask of the compiler beyond the language. Nothing else of theirs spells an
-// attribute or a builtin that one of GCC, clang and Microsoft's compiler lacks: where these differ, they
-// differ here.
+// The format and the loader ask these things of the compiler beyond the language. Nothing else of theirs
+// spells an attribute or a builtin that one of GCC, clang and Microsoft's compiler lacks: where these differ,
+// they differ here.
 
 #include <concepts>
 #include <cstdint>

@@ -38,7 +38,7 @@ typedef struct adrt_cpu_frame {
 } adrt_cpu_frame;
 
 /* Runs iterations [begin, end) of the task's flat iteration space, row-major over its axes. A call with
- * all of them may update memory without atomics: nothing else that touches it may run beside such a call. */
+ * all of them may update memory without atomics: no other code that touches it may run beside such a call. */
 typedef void(ADC_CPU_CALL* adrt_cpu_entry)(const adrt_cpu_frame* frame, uint64_t begin, uint64_t end);
 
 /* Gives a counting kernel more trips of its loops; 0: it is to end at once. Threads call it at the same time.
@@ -56,7 +56,7 @@ enum {
   ADRT_CPU_STATUS_CODE = 0,   /* one of artifact/status_codes.h */
   ADRT_CPU_STATUS_TASK = 1,   /* task index in the kernel */
   ADRT_CPU_STATUS_INDEX = 2,  /* stack index in the task; assertion index or access index in the kernel */
-  ADRT_CPU_STATUS_SOURCE = 3, /* who reports: the report is that of the first */
+  ADRT_CPU_STATUS_SOURCE = 3, /* number of the reporting source: the report is that of the first */
   ADRT_CPU_STATUS_NEEDED = 4, /* two words, low first: elements that the stack would have needed; of a broken
                                  promise 1 + the number of the other iteration, or 0 */
   ADRT_CPU_STATUS_ITERATION = 6, /* two words, low first: flat iteration */

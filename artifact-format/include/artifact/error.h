@@ -12,7 +12,7 @@ namespace adc::artifact {
 
 struct KernelMeta;
 
-/// What went wrong. The groups match those of the loader's `adrt_status`.
+/// The kinds of errors. The groups match those of the loader's `adrt_status`.
 enum class Code : uint32_t {
   kOk,
   kArgument,     ///< the caller's description is inconsistent
@@ -44,7 +44,8 @@ struct Error {
   std::string_view message() const;
 };
 
-/// Builds a text in fixed memory; what does not fit is cut at a character boundary. Always zero-terminated.
+/// Builds a text in fixed memory; a text that does not fit is cut at a character boundary. Always
+/// zero-terminated.
 class TextWriter {
  public:
   TextWriter(char* buffer, size_t capacity) : buffer_(buffer), capacity_(capacity) {

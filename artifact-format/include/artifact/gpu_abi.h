@@ -29,8 +29,8 @@
  * Threads come in one-dimensional blocks of EntryMeta::block_size. Thread t of n that take part runs the
  * iterations t, t + n, t + 2n, ... of the flat iteration space, row-major over the task's axes. A serial
  * task is run by thread 0. Where EntryMeta::team says so, the threads of a block run an iteration together,
- * and what is said here of threads, their number and their rows holds for blocks. The target has the feature
- * ADRT_GPU_TEAM_FEATURE then. An entry with EntryMeta::team_turns has both forms: in a launch with a
+ * and all that this comment says of threads, their number and their rows holds for blocks. The target has the
+ * feature ADRT_GPU_TEAM_FEATURE then. An entry with EntryMeta::team_turns has both forms: in a launch with a
  * block for each iteration, where the threads of all blocks take part, block b runs iteration b. With
  * EntryMeta::team_lanes, L, it has one form more: where the blocks are fewer, but L times as many suffice,
  * block b runs the L iterations from L * b on. If bounds

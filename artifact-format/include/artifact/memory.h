@@ -16,7 +16,7 @@
 
 namespace adc::artifact {
 
-/// Where memory comes from. `allocate` returns null when it refuses; `alignment` is a power of two.
+/// The source of memory. `allocate` returns null when it refuses; `alignment` is a power of two.
 struct Allocator {
   void* (*allocate)(void* user, size_t size, size_t alignment) = nullptr;
   void (*release)(void* user, void* memory, size_t size, size_t alignment) = nullptr;

@@ -149,7 +149,7 @@ struct AdstackPlanMeta {
   Vector<StackMeta> stacks;
 };
 
-/// What a binding of an entry holds (artifact/gpu_abi.h).
+/// The meaning of a binding of an entry (artifact/gpu_abi.h).
 enum class BindingOf : uint8_t {
   kParam,   ///< the memory of a parameter
   kWords,   ///< the words of the launch
@@ -163,7 +163,7 @@ struct BindingMeta {
   uint32_t number = 0;
   BindingOf of = BindingOf::kParam;
   uint32_t param = kNoIndex;           ///< kParam: index in KernelMeta::params
-  ScalarType type = ScalarType::kF32;  ///< of what the code sees behind it
+  ScalarType type = ScalarType::kF32;  ///< of the elements that the code sees there
 };
 
 /// A task's code on one target.
@@ -246,7 +246,8 @@ struct TargetMeta {
   String kind;  ///< "cpu", "cuda", "hip", "vulkan", "metal"
   String arch;  ///< "x86-64", "sm_80", "gfx1100"; the version of the interface for Vulkan and Metal
   String abi;   ///< form of the code: "elf", "ptx", "hsaco", "spirv", "msl"
-  /// What the device must have, sorted: artifact/cpu_features.h for a CPU, Vulkan's names of its features.
+  /// The features that the device must have, sorted: artifact/cpu_features.h for a CPU, Vulkan's names of its
+  /// features.
   Vector<String> features;
 };
 

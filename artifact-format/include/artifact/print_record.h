@@ -1,5 +1,5 @@
 #pragma once
-/* The buffer in which a kernel records what it prints: the contract between compiled code and who reads it.
+/* The buffer in which a kernel records what it prints: the contract between compiled code and the reader.
  * C11.
  *
  * Its words are u32, and its first ADRT_PRINT_RECORDS words are 0 before a launch. A record is the number of

@@ -1,6 +1,6 @@
 #pragma once
-// Which processor this is compiled for, and what an x86-64 says about itself: beside compiler.h the only
-// place where compilers differ.
+// Which processor this is compiled for, and the facts that an x86-64 tells about itself: beside compiler.h
+// the only place where compilers differ.
 
 #include <cstdint>
 

@@ -1,6 +1,6 @@
 #pragma once
-// The SIGN section: who has signed a bundle's content. Nothing here computes or checks a signature: that is a
-// library's work.
+// The SIGN section: the keys that have signed a bundle's content, and their signatures. Nothing here computes
+// or checks a signature: that is a library's work.
 
 #include "artifact/bundle.h"
 
@@ -18,8 +18,9 @@ struct Signature {
 };
 static_assert(sizeof(Signature) == 96);
 
-/// What is signed: "ADCSIGN1", major and minor version of the format (16 bits each), required features (32
-/// bits), content id. The version is there because metadata is read by it and the content id leaves it out.
+/// The bytes that are signed: "ADCSIGN1", major and minor version of the format (16 bits each), required
+/// features (32 bits), content id. The version is there because metadata is read by it and the content id
+/// leaves it out.
 inline constexpr uint32_t kSignedBytes = 48;
 void MakeSignedBytes(const BundleIndex& index, uint8_t (&bytes)[kSignedBytes]);
 
@@ -28,7 +29,7 @@ bool ReadSignatures(std::span<const uint8_t> section, Vector<Signature>* signatu
 
 /// The same bundle with these signatures, ascending by key, in place of those that it has; without SIGN where
 /// there are none. The content id stays. `file` is one that ReadBundle accepted as `index`; of another minor
-/// version than the writer's it is refused, since what is written would claim to be of the writer's.
+/// version than the writer's it is refused, since the written bundle would claim to be of the writer's.
 bool WithSignatures(std::span<const uint8_t> file, const BundleIndex& index,
                     std::span<const Signature> signatures, Vector<uint8_t>* written, Error* error);
 

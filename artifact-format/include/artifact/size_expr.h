@@ -45,7 +45,7 @@ bool SizeOpFromName(std::string_view name, SizeOp* op);
 /// Operand nodes that an operation takes, without the indices of a read.
 uint32_t SizeOpOperands(SizeOp op);
 
-/// What must be known to evaluate an expression.
+/// The facts that are needed to evaluate an expression.
 enum class SizeClass : uint8_t {
   kS0,  ///< nothing
   kS1,  ///< scalar arguments and shapes
@@ -137,7 +137,7 @@ class SizeExprPool {
   Vector<NodeId> table_;  ///< open addressing over nodes_, for Intern alone
 };
 
-/// What is known about one parameter at a launch.
+/// The known facts about one parameter at a launch.
 struct SizeParam {
   bool has_scalar = false;
   int64_t scalar = 0;

@@ -1,5 +1,5 @@
 #pragma once
-// Bundles without sections that a program does without: what is only for people and tools, or code that is
+// Bundles without sections that a program does without: parts only for people and tools, or code that is
 // linked into the program.
 
 #include "artifact/bundle.h"
@@ -15,7 +15,7 @@ using TakeDebugOut = bool (*)(uint32_t kind, Vector<uint8_t>* bytes, Error* erro
 /// The same bundle without its strippable sections, and with code without debug information. Where only
 /// signatures were there the content id stays; it is another one without source map or debug information, so
 /// that signatures would not hold in any case. `file` is one that ReadBundle accepted as `index`; of another
-/// minor version than the writer's it is refused, since what is written would claim to be of the writer's.
+/// minor version than the writer's it is refused, since the written bundle would claim to be of the writer's.
 bool WithoutStrippable(std::span<const uint8_t> file, const BundleIndex& index, TakeDebugOut take_debug_out,
                        Vector<uint8_t>* written, Error* error);
 

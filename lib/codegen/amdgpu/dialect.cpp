@@ -1,6 +1,6 @@
-// Kernels get nothing but the words of the launch: every input that the hardware or the runtime could add is
-// marked as not needed, so that the kernel arguments end where the words end and no register is set up in
-// vain. Functions are inlined into their kernels: a call would make each kernel set up a stack and give up
+// Kernels get only the words of the launch: every input that the hardware or the runtime could add is marked
+// as not needed, so that the kernel arguments end where the words end and no register is set up in vain.
+// Functions are inlined into their kernels: a call would make each kernel set up a stack and give up
 // registers for it.
 #include "codegen/amdgpu/dialect.h"
 
@@ -34,7 +34,8 @@ void AmdgpuDialect::MakeFunction(llvm::Function& function) const {
   // Sums of floats are instructions where they round and order as a loop would; memory of the device is all
   // that kernels are given.
   function.addFnAttr("amdgpu-unsafe-fp-atomics", "true");
-  // What LLVM unrolls on other targets, and not twice as much: copies cost registers, which waves share.
+  // The threshold to which LLVM unrolls on other targets, and not twice as much: copies cost registers, which
+  // waves share.
   function.addFnAttr("amdgpu-unroll-threshold", "150");
   for (unsigned n = kAmdKernelInputs; n < kAmdInputs.size(); ++n) function.addFnAttr(kAmdInputs[n]);
   if (function.hasLocalLinkage()) {

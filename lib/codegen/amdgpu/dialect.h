@@ -1,5 +1,5 @@
 #pragma once
-// What AMD's GPUs call things: registers that the dispatch fills, ballots, reads of other lanes, kernels.
+// The dialect of AMD's GPUs: registers that the dispatch fills, ballots, reads of other lanes, kernels.
 
 #include "codegen/llvm/gpu_dialect.h"
 #include "target/target.h"

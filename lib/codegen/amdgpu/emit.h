@@ -3,7 +3,7 @@
 //
 // What it does: emits each task of each kernel as LLVM IR (codegen/llvm/gpu_module.h), selects instructions,
 // links the object into the shared form that the driver loads. The metadata of the code object lists the
-// arguments of each kernel: the words of the launch, eight bytes each, in order, and nothing hidden behind
+// arguments of each kernel: the words of the launch, eight bytes each, in order, and no hidden argument after
 // them.
 
 #include <span>

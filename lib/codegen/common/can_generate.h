@@ -1,5 +1,5 @@
 #pragma once
-// What a target cannot generate is refused here, in one place, before any code is made.
+// Code that a target cannot generate is refused here, in one place, before any code is made.
 
 #include <vector>
 

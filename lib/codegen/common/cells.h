@@ -1,5 +1,5 @@
 #pragma once
-// Where the parameters of a kernel lie among the argument cells (artifact/cpu_abi.h).
+// The places of the parameters of a kernel among the argument cells (artifact/cpu_abi.h).
 
 #include <vector>
 

@@ -1,5 +1,5 @@
 #pragma once
-// What goes into a back end and what comes out of it, whatever the target.
+// The input and the output of a back end, for every target.
 //
 //   Result<TargetCode> EmitX(const ir::Module&, std::span<const KernelToEmit>, const CodeConfig&)
 //
@@ -21,7 +21,7 @@
 
 namespace adc::codegen {
 
-/// Where the adstacks of one task lie among its adstack cells (artifact/cpu_abi.h) or words
+/// The places of the adstacks of one task among its adstack cells (artifact/cpu_abi.h) or words
 /// (artifact/gpu_abi.h).
 struct TaskRows {
   uint32_t groups = 0;  ///< number of claim groups
@@ -37,7 +37,7 @@ struct KernelToEmit {
   const ir::Function* kernel = nullptr;
   std::vector<TaskRows> tasks = {};  ///< one per task, or none where no task has a row
   std::vector<uint32_t> block_size =
-      {};  ///< per task: what its `parallel` asks for; 0 or missing: the target's
+      {};  ///< per task: the size that its `parallel` asks for; 0 or missing: the target's
 };
 
 struct CodeConfig {
@@ -57,7 +57,7 @@ struct CodeConfig {
   bool keep_bindings = false;
   uint32_t adjoint_set = 0;
   std::string triple;  ///< CPU: the system that the object is for, as LLVM names it; empty: Linux
-  std::string prefix;  ///< CPU: what the entries' names begin with in the object; the metadata is without it
+  std::string prefix;  ///< CPU: the prefix of the entries' names in the object; the metadata is without it
   bool want_object = true;  ///< CPU
   bool want_image = true;   ///< CPU; implies the object
   bool want_llvm_text = false;
@@ -98,7 +98,7 @@ struct Payload {
   std::vector<uint8_t> bytes;
 };
 
-/// What lies behind a binding of an entry (artifact/gpu_abi.h).
+/// The meaning of a binding of an entry (artifact/gpu_abi.h).
 enum class BindingOf : uint8_t { Param, Words, Heap, Status };
 
 /// A descriptor of set 0 (Vulkan), or a buffer index (Metal).
@@ -128,7 +128,7 @@ struct EntryCode {
   /// has them run iterations together; empty where the code has no such form.
   std::vector<ir::Inst> spread;
   uint32_t team_lanes =
-      0;  ///< so many iterations a block may run together (wave_teams.h); 0: not in this way
+      0;  ///< the number of iterations that a block may run together (wave_teams.h); 0: not in this way
   const ir::Function* kernel = nullptr;
   std::vector<Binding> bindings;
   SumCopies copies;
@@ -138,7 +138,7 @@ struct TargetCode {
   std::vector<Payload> payloads;
   std::string llvm_text;                        ///< after the optimiser, where it was wanted
   std::vector<std::vector<EntryCode>> entries;  ///< of each task of each kernel
-  std::vector<std::string> features;  ///< what the device must have beyond what the target says, sorted
+  std::vector<std::string> features;            ///< features of the device beyond those of the target, sorted
   std::vector<StepTime> steps;
   std::vector<diag::Diagnostic> warnings;
 

@@ -9,11 +9,11 @@ namespace adc::codegen {
 
 /// The symbol of a kernel's task: `adc_<kernel>_t<task>`, every byte of the kernel's name outside
 /// [A-Za-z0-9_] as `_XX` in upper-case hexadecimal, and so an underscore that begins such a spelling in the
-/// name itself: kernels of two names have two symbols. It is written into the metadata; nobody else computes
-/// it.
+/// name itself: kernels of two names have two symbols. It is written into the metadata; no other code
+/// computes it.
 std::string EntrySymbol(std::string_view kernel, uint32_t task);
 
-/// What a symbol of a task's variant for far memory has at its end.
+/// The ending of a symbol of a task's variant for far memory.
 inline constexpr std::string_view kFarEnding = "_far";
 
 /// Bytes of the longest symbol that any target makes of it.

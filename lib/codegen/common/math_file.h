@@ -1,6 +1,5 @@
 #pragma once
-// Where the mathematical functions of a device come from: a file in LLVM bitcode
-// (codegen/llvm/math_library.h).
+// The source of the mathematical functions of a device: a file in LLVM bitcode (codegen/llvm/math_library.h).
 
 #include <string>
 

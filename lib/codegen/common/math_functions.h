@@ -29,8 +29,9 @@ class MathFunctions {
   /// The function that computes `op` on `scalar` (one parameter or two, one result), or null where there is
   /// none. Its name is "<spelling of op>.<spelling of scalar>".
   const ir::Function* Find(ir::Op op, ir::Scalar scalar) const;
-  /// What sin and cos of f32 or f64 are made of: (x, quarters : i32) to the sine of x + quarters * pi/2. Most
-  /// of it is the reduction of x, which a target that has functions writes once for both.
+  /// The function of which sin and cos of f32 or f64 are made: (x, quarters : i32) to the sine of x +
+  /// quarters * pi/2. Most of it is the reduction of x, which a target that has functions writes once for
+  /// both.
   const ir::Function& TurnedSine(ir::Scalar scalar) const;
   const ir::Module& module() const { return *module_; }
 

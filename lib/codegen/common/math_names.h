@@ -5,7 +5,7 @@
 
 namespace adc::codegen {
 
-/// What C and OpenCL C call the function of an operation that is no instruction: sin to erf, pow, atan2,
+/// The name in C and OpenCL C of the function of an operation that is no instruction: sin to erf, pow, atan2,
 /// float rem. C's is that of f64; its f32 appends an f.
 const char* MathName(ir::Op op);
 

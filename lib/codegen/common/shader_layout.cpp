@@ -13,7 +13,7 @@ using Kind = ir::ShaderBinding::Kind;
 
 namespace {
 
-/// What the shader says of a parameter; null for one that it does not have.
+/// The binding that the shader states for a parameter; null for one that the shader does not have.
 const ir::ShaderBinding* BindingOf(const ir::Module& module, const ir::ParamInfo& info) {
   return info.shader_binding == ir::kNoAttr ? nullptr : &module.shader_bindings[info.shader_binding];
 }

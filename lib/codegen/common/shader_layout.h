@@ -25,17 +25,17 @@ struct ShaderLayout {
   bool axes[3] = {false, false, false};  ///< along which invocations differ
 };
 
-/// The first set behind those of the shader.
+/// The first set after those of the shader.
 uint32_t DefaultAdjointSet(const ir::Module& module);
 
-/// Companions and what passes add take the bindings of `adjoint_set` in their order, then come words, heap
-/// and status.
+/// Companions and parameters that passes add take the bindings of `adjoint_set` in their order, then come
+/// words, heap and status.
 ShaderLayout ShaderLayoutOf(const ir::Module& module, const ir::Function& kernel, uint32_t adjoint_set);
 
 /// Ok, or why the bindings of the shader cannot stay as they are.
 diag::Status CanKeepBindings(const ir::Module& module, const ir::Function& kernel, uint32_t adjoint_set);
 
-/// Bytes of component `component` of a value behind the start of its block, row by row as the IR counts.
+/// Bytes of component `component` of a value after the start of its block, row by row as the IR counts.
 uint32_t ComponentOffset(const ir::ShaderBinding& binding, ir::Type type, uint32_t component);
 
 /// Bytes of push constants up to the end of the last value that the kernel has in them; 0: it has none.

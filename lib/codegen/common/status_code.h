@@ -1,6 +1,6 @@
 #pragma once
-// What compiled code reports to the status block: the numbers of artifact/cpu_abi.h and artifact/gpu_abi.h,
-// which those who fill the block check.
+// The reports of compiled code in the status block: the numbers of artifact/cpu_abi.h and artifact/gpu_abi.h,
+// which the fillers of the block check.
 
 #include <cstdint>
 
@@ -19,7 +19,7 @@ enum class StatusCode : uint32_t {
   LoopsCut = 7,
 };
 
-/// What a `status.raise` reports.
+/// The code that a `status.raise` reports.
 inline StatusCode CodeOf(const ir::InstData& raise) {
   if (raise.Has(ir::Word::Access)) return StatusCode::IndexOutOfBounds;
   if (raise.Has(ir::Word::Assertion)) return StatusCode::Assertion;

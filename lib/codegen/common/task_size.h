@@ -8,7 +8,7 @@
 
 namespace adc::codegen {
 
-/// What an instruction without its regions counts as, in operations: LLVM's analysis of loops takes much
+/// The weight of an instruction without its regions, in operations: LLVM's analysis of loops takes much
 /// longer than that of the rest (docs/limits.md).
 constexpr uint64_t OperationsOf(ir::Op op) {
   constexpr uint64_t kLoop = 20;

@@ -8,8 +8,8 @@
 //     ...
 //   }                              all meet
 //
-// What a thread reads here it may still be about to read when another one has come further: so the team meets
-// before it writes as well as after it, unless it has touched nothing since it last met.
+// A thread may still be about to read memory here when another one has come further: so the team meets before
+// it writes as well as after it, unless it has touched nothing since it last met.
 
 #include <functional>
 #include <span>

@@ -11,8 +11,8 @@ namespace adc::codegen {
 /// Whether an instruction is a sum into a cell of its loop's turn.
 bool IsOfTurn(const ir::Function& kernel, ir::Inst inst);
 
-/// The sums of turns of one loop, and what all lanes have to agree about: values from outside of it by which
-/// its bounds and the cells are computed.
+/// The sums of turns of one loop, and the values about which all lanes have to agree: those from outside of
+/// it by which its bounds and the cells are computed.
 struct TurnCells {
   std::vector<ir::Inst> sums;
   std::vector<ir::Value> roots;

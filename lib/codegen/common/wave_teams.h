@@ -15,10 +15,10 @@
 
 namespace adc::codegen {
 
-/// Of a task that may be in teams (raise/spread.h): whether the code has this form too. The control flow
+/// Whether the code of a task that may be in teams (raise/spread.h) has this form too. The control flow
 /// around loops that are apart, and around writes of memory, is the same for all iterations then; a loop that
-/// is apart writes nothing but gathered sums, and all iterations know the cells of its turns and load alike:
-/// 32 lanes that each load their own would load from 32 places.
+/// is apart writes only gathered sums, and all iterations know the cells of its turns and load alike: 32
+/// lanes that each load their own would load from 32 places.
 bool MayShareWaves(const ir::Function& kernel, ir::Inst parallel);
 
 }  // namespace adc::codegen

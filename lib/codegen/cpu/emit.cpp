@@ -132,7 +132,8 @@ class TaskEmitter {
   /// Leaves the iterations of a call that meet those of no other call to `alone`, and calls the entry for
   /// both ends of the range, which are too short for that.
   void EmitBetween(const std::vector<Axis>& axes, const std::vector<uint32_t>& reach, llvm::Function* alone) {
-    // Neither products nor their sum leave 64 bits: strides are cut where no call has so many iterations.
+    // Neither products nor their sum leave 64 bits: strides are cut at a number of iterations that no call
+    // reaches.
     constexpr uint64_t kMostIterations = uint64_t{1} << 42;
     Value* most = builder_.getInt64(kMostIterations);
     Value* stride = builder_.getInt64(1);
@@ -448,8 +449,8 @@ class KernelEmitter {
   std::string name_;
 };
 
-/// What objects of other systems need besides: marks and functions of their compilers, which every linker
-/// there has.
+/// Further symbols that objects of other systems need: marks and functions of their compilers, which every
+/// linker there has.
 constexpr const char* kSystemImports[] = {"_fltused", "__chkstk",       "___chkstk_ms",   "bzero",
                                           "__bzero",  "__sincos_stret", "__sincosf_stret"};
 
@@ -504,12 +505,12 @@ void CheckExclusiveStores(std::span<const uint8_t> object, const target::Target&
   ADC_CHECK(CountUnseenExclusiveStores(object) == 0, "the status of an exclusive store is thrown away");
 }
 
-/// What other systems have for themselves although the system that code is compiled for lets it be used, so
-/// that one image runs on all of them.
+/// Keeps code off resources that another system has for itself although the system that the code is compiled
+/// for allows their use, so that one image runs on all of them.
 ///
 /// x86-64: code of System V may use 128 bytes below its stack pointer. Windows, on which such code runs as
-/// well, gives them to nobody: a handler of an exception that continues, or a call that the system makes on a
-/// thread, writes there.
+/// well, gives these bytes to no program: a handler of an exception that continues, or a call that the system
+/// makes on a thread, writes there.
 /// AArch64: the register x18 belongs to macOS and Windows.
 void LeaveToOtherSystems(llvm::Module& module, const target::Target& target) {
   for (llvm::Function& function : module) {

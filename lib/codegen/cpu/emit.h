@@ -3,7 +3,7 @@
 // loader maps.
 //
 // What it does: emits each task of each kernel as LLVM IR, optimises, writes an object file, and links it
-// into a position-independent image that imports nothing but the functions of artifact/math_imports.def.
+// into a position-independent image that imports only the functions of artifact/math_imports.def.
 //
 // Requires: a module in phase Lowered. Guarantees: the same bytes for the same module and configuration,
 // whatever the folder, the number of threads or the run. Breaks: nothing, the module is only read.

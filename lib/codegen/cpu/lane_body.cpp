@@ -142,7 +142,7 @@ bool LaneBody::EmitReduced(ir::Inst inst, uint32_t position) {
   bool is_sum = data.op == Op::AddTo || data.op == Op::AtomicAdd || data.op == Op::AtomicSub;
   if (!is_sum || scalar == Scalar::I1 || IsShared(value)) return false;
   llvm::Type* type = scalars_.RegisterType(scalar);
-  // What leaves a sum as it is, to the bit.
+  // A value that leaves a sum as it is, to the bit.
   Value* none = ir::IsFloat(scalar) ? llvm::ConstantFP::getNegativeZero(type)
                                     : static_cast<Value*>(llvm::Constant::getNullValue(type));
   Value* all = builder_.CreateSelect(mask_, Get(value), none);
@@ -182,7 +182,7 @@ void LaneBody::EmitLaneByLane(ir::Inst inst, uint32_t position) {
   struct Taken {
     ir::Value value;
     Value* array;
-    Value* first;  ///< of an index that grows evenly, what stands for lane 0 elsewhere
+    Value* first;  ///< of an index that grows evenly, the value that stands for lane 0 elsewhere
   };
   std::vector<Taken> taken;
   for (ir::Value operand : function_.Operands(inst)) {

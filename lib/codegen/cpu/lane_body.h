@@ -9,8 +9,8 @@
 //
 // All iterations run through the same code, those of the last group under a mask: a value does not depend on
 // where in a group its iteration lies. An index that follows the iteration gives one access of all lanes,
-// others are gathered and scattered. What vectors do not have, an atomic update or a report, runs lane by
-// lane in their order. A local array holds the lanes of an element side by side.
+// others are gathered and scattered. Operations that vectors do not have, an atomic update or a report, run
+// lane by lane in their order. A local array holds the lanes of an element side by side.
 //
 // Where products and sums may be contracted, it is done here: whole groups and the last one have code of
 // their own on some targets, in which LLVM would be free to choose differently.
@@ -23,13 +23,13 @@
 
 namespace adc::codegen {
 
-/// What the emission of a lane body works with.
+/// The parts with which the emission of a lane body works.
 struct LaneContext {
   const ir::Module& module;
   const ir::Function& kernel;
   llvm::IRBuilder<>& builder;
   TargetHooks& hooks;
-  BodyEmitter& body;  ///< emits what lanes share, and what runs lane by lane
+  BodyEmitter& body;  ///< emits the code that lanes share, and the code that runs lane by lane
   OwnMath& math;
   const AliasScopes& aliases;
   DebugLines* lines = nullptr;
@@ -41,7 +41,7 @@ class LaneBody final : public LaneFlow {
  public:
   LaneBody(const LaneContext& context, ir::Inst parallel, const analysis::Uniform& uniform);
 
-  /// Emits the iterations of cells `cell` to `cell` + lanes of `axis`. `mask`: those that there are; null:
+  /// Emits the iterations of cells `cell` to `cell` + lanes of `axis`. `mask`: the lanes that exist; null:
   /// all. `tell(number)`: the current flat iteration, for reports, is that of cell `number`.
   void EmitGroup(const Axis& axis, Value* cell, Value* mask, const std::function<void(Value*)>& tell);
 

@@ -151,7 +151,8 @@ void LaneEmitter::EmitEnd(uint32_t first, uint32_t last) {
   }
 }
 
-/// What all lanes add to a cell, as one. The greatest of numbers that were widened is the widened greatest.
+/// Emits the additions of all lanes to a cell as one. The greatest of numbers that were widened is the
+/// widened greatest.
 void LaneEmitter::EmitSum(ir::Inst inst) {
   ir::Value value = kernel_.AccessValues(inst)[0], narrow = value;
   ir::Inst from = kernel_.DefiningInst(value);
@@ -197,7 +198,7 @@ void LaneEmitter::EmitPure(ir::Inst inst) {
   values_[result] = scalars_.Emit(op, typed, kernel_.TypeOf(result).scalar, operands);
 }
 
-/// A read of those lanes alone that are active: an index of another one may be anything.
+/// Reads only in the lanes that are active: an index of another one may be anything.
 LaneEmitter::Value* LaneEmitter::EmitLoad(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   ir::Value base = kernel_.Operand(inst, 0);
@@ -238,7 +239,7 @@ llvm::SmallVector<LaneEmitter::Value*> LaneEmitter::Yielded(ir::Block block) {
 }
 
 void LaneEmitter::EmitWhile(ir::Inst inst) {
-  // What is compared is what one lane alone computes: nothing is left to the optimiser's choice.
+  // The comparison is the one that a lane alone computes: nothing is left to the optimiser's choice.
   llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
   builder_.clearFastMathFlags();
   const ir::InstData& data = kernel_[inst];
@@ -260,7 +261,7 @@ void LaneEmitter::EmitWhile(ir::Inst inst) {
     carried[n]->addIncoming(initial[n], before);
     values_[kernel_[test].params[n]] = carried[n];
   }
-  // Which lanes go on is held in numbers as wide as what they carry: 0 or -1.
+  // The lanes that go on are held as numbers as wide as the carried values: 0 or -1.
   uint32_t bits = 32;
   for (llvm::PHINode* phi : carried) bits = std::max(bits, phi->getType()->getScalarSizeInBits());
   llvm::Type* mask_type = llvm::FixedVectorType::get(builder_.getIntNTy(bits), loops_.lanes);

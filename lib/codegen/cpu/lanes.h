@@ -6,7 +6,7 @@
 //   } do {                                               a = active ? a * 0.5 : a;  k = active ? k + 1 : k
 //     yield (mul %a, 0.5), (add %k, 1) }
 //
-// What stands before and after such loops runs lane by lane, and hands over in small local arrays.
+// The statements before and after such loops run lane by lane, and hand over in small local arrays.
 
 #include <vector>
 
@@ -18,7 +18,7 @@ namespace adc::codegen {
 struct LaneLoops {
   std::vector<uint32_t> places;  ///< of each `while` in its block, ascending
   uint32_t lanes = 0;            ///< iterations that run at once
-  bool ends_in_lanes = false;    ///< what follows the last of them does too
+  bool ends_in_lanes = false;    ///< the statements after the last of them run in lanes too
 };
 
 /// Those of `parallel`, as its words say; no places where none is in lanes.

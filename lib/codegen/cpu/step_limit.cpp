@@ -4,7 +4,7 @@
 //                           =>  ask:  left = more(status); left == 0 ? stop : next trip?
 //
 // `left` is 0 from the moment at which the launch is to stop, and never before. A piece, which becomes a
-// function of its own later, is left at its end alone: what stands around it looks at `left` there.
+// function of its own later, is left at its end alone: the code around it looks at `left` there.
 
 #include "codegen/cpu/step_limit.h"
 
@@ -109,7 +109,7 @@ class StepLimit {
     }
   }
 
-  /// Where control goes from inside `piece` to leave it.
+  /// The block to which control goes from inside `piece` to leave it.
   BasicBlock* Stop(size_t piece) {
     BasicBlock*& stop = stops_[piece];
     if (stop != nullptr) return stop;

@@ -214,8 +214,8 @@ void CpuTask::Raise(StatusCode code, uint32_t index, Value* needed) {
 
 namespace {
 
-/// A library function as LLVM is to see it: it touches no memory but what it is given, ends, and is never
-/// turned into another function, which the loader might not have.
+/// A library function as LLVM is to see it: it touches no memory but that of its arguments, ends, and is
+/// never turned into another function, which the loader might not have.
 llvm::FunctionCallee Library(llvm::Module& module, const std::string& name, llvm::FunctionType* type,
                              bool pure) {
   llvm::FunctionCallee callee = module.getOrInsertFunction(name, type);

@@ -12,7 +12,7 @@ bool HasPlace(const ir::Function& kernel, ir::Inst access) {
   return kernel[kernel.Operand(access, 0)].kind == ir::ValueKind::BlockParam;
 }
 
-/// Beyond so many written places the lists would grow with the square of the task.
+/// Beyond this many written places the lists would grow with the square of the task.
 constexpr size_t kMaxScopes = 64;
 
 }  // namespace

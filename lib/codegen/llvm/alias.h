@@ -1,5 +1,5 @@
 #pragma once
-// What LLVM is told of the memory that a task touches.
+// The facts that LLVM is told of the memory that a task touches.
 //
 // Distinct buffers do not overlap unless both carry `alias`, and neither do the fields of a layout or the
 // rows of adstacks. Each place that the task writes gets an alias scope of its own; all places that it only
@@ -16,7 +16,7 @@ namespace adc::codegen {
 
 class AliasScopes {
  public:
-  /// Looks at the instructions [first, last) of the kernel's body and what they hold.
+  /// Looks at the instructions [first, last) of the kernel's body and their regions.
   AliasScopes(llvm::LLVMContext& context, const ir::Function& kernel, uint32_t first, uint32_t last);
 
   /// Marks an instruction that touches what `access` touches. `in_loop`: it runs once per parallel iteration.

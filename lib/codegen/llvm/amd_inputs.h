@@ -1,5 +1,6 @@
 #pragma once
-// What AMD's hardware and runtime can give a function besides its arguments, as LLVM names the lack of it.
+// The inputs that AMD's hardware and runtime can give a function besides its arguments, as LLVM names the
+// lack of it.
 
 #include <array>
 

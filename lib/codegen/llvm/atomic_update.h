@@ -8,7 +8,7 @@
 
 namespace adc::codegen {
 
-/// A cell that is updated atomically, relaxed, and who sees it.
+/// A cell that is updated atomically, relaxed, and the scope that sees it.
 struct AtomicCell {
   llvm::Value* address = nullptr;
   llvm::Type* type = nullptr;  ///< of the element in memory
@@ -22,8 +22,8 @@ using MarkAccess = std::function<void(llvm::Instruction*)>;
 /// Whether `atomicrmw KIND` is compiled right for the target.
 bool HasAtomicInstruction(const target::Target& target, llvm::AtomicRMWInst::BinOp kind);
 
-/// Replaces the element by what `next` makes of it, until nobody came in between. Gives the old element.
-/// `next` may be called once; it emits code, and may add blocks.
+/// Replaces the element by what `next` makes of it, until no other thread has changed it in between. Gives
+/// the old element. `next` may be called once; it emits code, and may add blocks.
 llvm::Value* EmitUpdateLoop(llvm::IRBuilder<>& builder, const AtomicCell& cell, const MarkAccess& mark,
                             const std::function<llvm::Value*(llvm::Value*)>& next);
 

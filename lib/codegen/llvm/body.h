@@ -6,10 +6,10 @@
 //                                                        i + s < hi ? loop : exit
 //                                                 exit:  result = phi(x, yielded)
 //
-// Requires: a lowered kernel that CanGenerate has let pass. Guarantees: whatever the target's hooks give is
+// Requires: a lowered kernel that CanGenerate has let pass. Guarantees: each value of the target's hooks is
 // asked for at most once per task, in the entry block. Breaks: nothing of the IR; it only reads it.
 //
-// Whatever the mode of floats, what decides about control flow is computed as it is written
+// In every mode of floats the values that decide about control flow are computed as they are written
 // (raise/decisions.h).
 
 #include <functional>
@@ -33,7 +33,8 @@ class BodyEmitter {
   MemoryEmitter& memory() { return memory_; }
   SumEmitter& sums() { return *sums_; }
 
-  /// What tells the counters of the parallel loop apart, in the branch that alone reads them.
+  /// Sets the function that tells the counters of the parallel loop apart, in the branch that alone reads
+  /// them.
   void SetTellCounters(std::function<void()> tell) { tell_counters_ = std::move(tell); }
   /// Has the runs of `plan` emitted in blocks of their own, and added to `pieces`, inner ones first.
   void SetPieces(const PiecePlan* plan, std::vector<Piece>* pieces) {
@@ -78,7 +79,7 @@ class BodyEmitter {
   void EmitPure(ir::Inst inst);
   void EmitFor(ir::Inst inst);
   void EmitLoop(ir::Inst inst);
-  // Where the lanes of a wave sum up together (body_turns.cpp).
+  // The code in which the lanes of a wave sum up together (body_turns.cpp).
   template <class Together, class Alone>
   void EmitForms(ir::Inst inst, llvm::Value* shared, Together emit_together, Alone emit_alone);
   /// The turns of such a loop.
@@ -133,7 +134,7 @@ class BodyEmitter {
   bool enters_met_ =
       false;  ///< the team has met where the block that comes next begins, and touched nothing since
   llvm::Value* has_iteration_ = nullptr;  ///< of a team of waves: whether this lane does
-  llvm::Value* team_sums_ = nullptr;      ///< where the threads of a team leave sums
+  llvm::Value* team_sums_ = nullptr;      ///< the memory in which the threads of a team leave sums
   uint32_t shared_bytes_ = 0;
 };
 

@@ -63,8 +63,8 @@ void BodyEmitter::EmitCommonArray(ir::Inst array) {
   });
 }
 
-/// A loop from `low` and the thread's number on in steps of the team, while below `high`, which are i64. What
-/// the threads have summed up each by itself, from `starts` on.
+/// A loop from `low` and the thread's number on in steps of the team, while below `high`, which are i64.
+/// Gives the sums that each thread has made by itself, from `starts` on.
 template <class Turn>
 llvm::SmallVector<Value*> BodyEmitter::EmitTurns(Value* low, Value* high, llvm::ArrayRef<Value*> starts,
                                                  Turn turn) {
@@ -138,7 +138,7 @@ void BodyEmitter::EmitApart(ir::Inst inst) {
 }
 
 /// The turns of this wave: those of all waves one after the other, and whole rounds of as many as it has
-/// lanes, since so many add to memory at once.
+/// lanes, since as many add to memory at once.
 void BodyEmitter::EmitShare(ir::Inst inst) {
   TurnRange turns = RangeOf(inst, nullptr);
   uint32_t lanes = hooks_.Wave()->Lanes(), round = lanes * hooks_.WavesOfBlock();
@@ -159,14 +159,14 @@ void BodyEmitter::EmitShare(ir::Inst inst) {
   BindSums(inst, own, [&](ir::Scalar scalar, Value* mine) { return SumOverWaves(scalar, mine); });
 }
 
-/// Where sum `number` of the team is.
+/// The address of sum `number` of the team.
 Value* BodyEmitter::TeamSum(ir::Scalar scalar, Value* number) {
   constexpr uint32_t kMostBytes = 8;
   if (team_sums_ == nullptr) team_sums_ = Shared(team_ * kMostBytes);
   return builder_.CreateInBoundsGEP(scalars_.MemoryType(scalar), team_sums_, number);
 }
 
-/// What the same lane of each wave has.
+/// The sum over the values of the same lane of each wave.
 Value* BodyEmitter::SumOverWaves(ir::Scalar scalar, Value* mine) {
   llvm::Align alignment(ir::ByteSize(scalar));
   builder_.CreateAlignedStore(mine, TeamSum(scalar, hooks_.InBlock()), alignment);

@@ -75,7 +75,7 @@ void BodyEmitter::EmitBranchTogether(ir::Inst inst, Value* condition) {
   }
 }
 
-/// What the instructions give is zero in lanes without the guard.
+/// The results of the instructions are zero in lanes without the guard.
 void BodyEmitter::EmitGuarded(std::span<const ir::Inst> insts, Value* guard) {
   if (insts.empty()) return;
   llvm::BasicBlock *before = builder_.GetInsertBlock(), *guarded = NewBlock("guarded"),
@@ -123,7 +123,7 @@ BodyEmitter::TurnRange BodyEmitter::RangeOf(ir::Inst inst, Value* guard) {
 }
 
 /// Several turns one after the other: loads and sums of different turns do not wait for one another.
-/// `carried`: from what the turns start. Gives what they carry.
+/// `carried`: from what the turns start. Gives the values that they carry.
 llvm::SmallVector<Value*> BodyEmitter::EmitTurnsTogether(const TurnRange& turns,
                                                          llvm::SmallVector<Value*> carried) {
   constexpr uint32_t kMost = 4, kMostInstructions = 256;
@@ -142,7 +142,7 @@ llvm::SmallVector<Value*> BodyEmitter::EmitTurnsTogether(const TurnRange& turns,
   return carried;
 }
 
-/// The turns from `first` up to `end`, so many in each round. Gives what they carry.
+/// The turns from `first` up to `end`, `copies` in each round. Gives what they carry.
 llvm::SmallVector<Value*> BodyEmitter::EmitCopies(const TurnRange& turns, Value* first, Value* end,
                                                   uint32_t copies, const llvm::SmallVector<Value*>& starts) {
   ir::Inst inst = turns.loop;
@@ -177,7 +177,8 @@ llvm::SmallVector<Value*> BodyEmitter::EmitCopies(const TurnRange& turns, Value*
   return results;
 }
 
-/// So many turns from `first` on. `carried`: from what they start, and what they carry.
+/// Emits `copies` turns from `first` on. `carried`: the values from which they start, and then those that
+/// they carry.
 void BodyEmitter::EmitRound(const TurnRange& turns, Value* first, uint32_t copies,
                             llvm::SmallVector<Value*>& carried) {
   if (turns.guard != nullptr) return EmitGuardedRound(turns, first, copies, carried);
@@ -242,7 +243,7 @@ void BodyEmitter::EmitGuardedRound(const TurnRange& turns, Value* first, uint32_
     EmitInsts(slice);
     for (size_t n = 0; n < sums.size(); ++n) {
       ir::Value operand = kernel_.AccessValues(sums[n])[0];
-      Value* before_join = values_.Get(operand);  // what is defined around the loop is read after it, too
+      Value* before_join = values_.Get(operand);  // values from around the loop are read after it, too
       values_.BindAnew(operand, own[copy * sums.size() + n]);
       EmitInst(sums[n]);
       values_.BindAnew(operand, before_join);

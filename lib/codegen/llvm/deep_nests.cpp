@@ -21,7 +21,7 @@ bool IsCounter(const llvm::PHINode& phi, const llvm::LoopInfo& loops) {
   });
 }
 
-/// What the analysis takes for a value of its own, whatever went into it.
+/// Whether the analysis takes the result for a value of its own, for any operands.
 bool IsOpaque(const llvm::Instruction& instruction) {
   if (!instruction.getType()->isIntegerTy() || llvm::isa<llvm::LoadInst>(instruction)) return true;
   return llvm::isa<llvm::CallBase>(instruction) && !llvm::isa<llvm::MinMaxIntrinsic>(instruction);

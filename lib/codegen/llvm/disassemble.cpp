@@ -108,7 +108,7 @@ T ValueOrEmpty(llvm::Expected<T> expected) {
   return T();
 }
 
-/// Functions of a file, by address. What is inconsistent in the file is left out. Tables are read whole, with
+/// Functions of a file, by address. Inconsistent parts of the file are left out. Tables are read whole, with
 /// their bounds checked; LLVM's iterators over symbols believe the sizes that a file states.
 std::vector<Code> FunctionsOf(const llvm::object::ELFFile<llvm::object::ELF64LE>& file) {
   std::vector<Code> functions;

@@ -1,6 +1,6 @@
 // The linker reads and writes files. These have no names: the object is a file in memory, the image comes
-// through a pipe (for anything but a regular file the linker writes straight to what it was told), so that
-// whatever ends the process leaves nothing.
+// through a pipe (for anything but a regular file the linker writes straight to the name that it was told),
+// so that no end of the process leaves a file.
 
 #include "codegen/llvm/elf_link.h"
 

@@ -1,9 +1,9 @@
 #pragma once
-// What one vendor's GPUs call the things that every task needs: the numbers of threads, the lanes of a wave
-// that run in step, entry points. One implementation per target folder.
+// One vendor's names for the things that every task needs of a GPU: the numbers of threads, the lanes of a
+// wave that run in step, entry points. One implementation per target folder.
 //
 // Threads come in one-dimensional blocks, whose size is a multiple of the wave. A *mask* is an integer with
-// one bit per lane of the wave. What names a mask must be reached by all lanes in it together.
+// one bit per lane of the wave. All lanes in a mask must reach a call that names it together.
 
 #include "ir/op.h"
 #include "llvm/IR/IRBuilder.h"
@@ -15,12 +15,12 @@ class GpuDialect {
   using Builder = llvm::IRBuilder<>;
   virtual ~GpuDialect() = default;
 
-  /// What the module as a whole says of itself.
+  /// Adds the facts that the module as a whole states.
   virtual void MakeModule(llvm::Module&) const {}
   /// Makes `function` an entry point that is launched in blocks of `block_size` threads.
   virtual void MakeEntry(llvm::Function& function, uint32_t block_size) const = 0;
-  /// A multiprocessor should run so many threads of the entry at once, even if each gets fewer registers: 128
-  /// of them where there are 512.
+  /// Makes a multiprocessor run `threads` threads of the entry at once, even if each gets fewer registers:
+  /// 128 of them where there are 512.
   virtual void RaiseOccupancy(llvm::Function&, uint32_t /*block_size*/, uint32_t /*threads*/) const {}
   /// Attributes that every function of the module needs, entry or not.
   virtual void MakeFunction(llvm::Function& function) const = 0;
@@ -31,14 +31,15 @@ class GpuDialect {
   virtual llvm::Value* ThreadInBlock(Builder& b, uint32_t block_size) const = 0;
   virtual llvm::Value* BlockNumber(Builder& b) const = 0;
 
-  /// Waits until all threads of the block have come here; what they wrote to shared memory is there then.
+  /// Waits until all threads of the block have come here; the values that they wrote to shared memory are
+  /// there then.
   virtual void MeetBlock(Builder& b) const = 0;
 
   /// Lanes of a wave: 32 or 64.
   virtual uint32_t Lanes() const = 0;
   /// Number of this thread's lane, i32.
   virtual llvm::Value* Lane(Builder& b) const = 0;
-  /// Mask of the lanes that run this together, whoever they are.
+  /// Mask of the lanes that run this together, in any number.
   virtual llvm::Value* ActiveLanes(Builder& b) const = 0;
   /// Mask of the lanes of `mask` for which `condition`, an i1, holds.
   virtual llvm::Value* LanesWhere(Builder& b, llvm::Value* mask, llvm::Value* condition) const = 0;

@@ -4,7 +4,7 @@
 //                             t = thread; do { body(t); t += threads } while (t < total)
 //                             all threads of the block meet: sums
 //
-// The counters are digits of t. Where only a branch behind a gate uses them for more than flat accesses
+// The counters are digits of t. Where only a branch with a gate uses them for more than flat accesses
 // (raise/flat_access.h), they are told apart in there, since most iterations end at the gate. A
 // short body that only counts takes four iterations at a time.
 
@@ -290,7 +290,7 @@ class LoopEmitter {
   uint32_t team_;  ///< threads of a block that run an iteration together
 };
 
-/// The size of the blocks of a task: its team's, what was asked for, or the target's, in whole waves.
+/// The size of the blocks of a task: its team's, the one that was asked for, or the target's, in whole waves.
 uint32_t BlockSize(const KernelToEmit& what, uint32_t task, uint32_t team, const target::Target& target) {
   uint32_t asked = task < what.block_size.size() ? what.block_size[task] : 0;
   if (team != 0) asked = team;

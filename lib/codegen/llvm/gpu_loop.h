@@ -13,8 +13,8 @@
 namespace adc::codegen {
 
 /// Emits `kernels` of `module`, which CanGenerate has let pass, into `output`. `lines` may be null. Gives the
-/// entries of each task of each kernel. What the tasks call of the math library is declared, for LinkMath to
-/// bring in.
+/// entries of each task of each kernel. The functions of the math library that the tasks call are declared,
+/// for LinkMath to bring in.
 std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const ir::Module& module,
                                                    std::span<const KernelToEmit> kernels,
                                                    const CodeConfig& config, const GpuDialect& dialect,

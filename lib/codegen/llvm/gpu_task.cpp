@@ -132,8 +132,8 @@ void GpuTask::DescribeWords() {
     llvm::ConstantRange range(llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64));
     Parameter(position)->addAttr(llvm::Attribute::get(context, llvm::Attribute::Range, range));
   };
-  // What a thread of a team reads another one may have written: a barrier is no access of memory that has no
-  // alias.
+  // A thread of a team may read memory that another one has written: a barrier is no access of memory that
+  // has no alias.
   auto describe_address = [this](llvm::Argument* address, bool may_overlap) {
     if (!may_overlap && !what_.team) address->addAttr(llvm::Attribute::NoAlias);
     address->addAttr(llvm::Attribute::NoUndef);

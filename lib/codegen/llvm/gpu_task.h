@@ -19,7 +19,7 @@
 
 namespace adc::codegen {
 
-/// What a task is called and how it is launched.
+/// The name of a task and the form of its launch.
 struct GpuEntry {
   std::string symbol;
   uint32_t task = 0;  ///< its number in the kernel

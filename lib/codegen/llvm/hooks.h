@@ -1,6 +1,6 @@
 #pragma once
-// What the emission of a task body asks of a target: where arguments, rows and the status block come from,
-// and how functions that are no instruction are called. One implementation per target folder.
+// The services that the emission of a task body asks of a target: the sources of arguments, rows and the
+// status block, and the calls of functions that are no instruction. One implementation per target folder.
 
 #include <cstdint>
 #include <utility>
@@ -36,7 +36,7 @@ class TargetHooks {
   /// A component of a by-value parameter, row-major, in its register type.
   virtual llvm::Value* ParameterComponent(uint32_t param, uint32_t component) = 0;
 
-  /// What stands for this worker's row of a claim group, i64.
+  /// The value that stands for this worker's row of a claim group, i64.
   virtual llvm::Value* Row(uint32_t group) = 0;
   /// Byte offset of a stack inside its row and its capacity in elements, i64.
   virtual llvm::Value* StackOffset(uint32_t stack) = 0;

@@ -207,7 +207,7 @@ std::vector<LaneFlow::Carried> LaneFlow::BeginCarried(ir::Inst inst, uint32_t fi
                                                       uint32_t first_param, llvm::BasicBlock* before) {
   std::vector<Carried> carried(function_[inst].result_count);
   std::vector<std::pair<Value*, Value*>> initial(carried.size());
-  // What is carried in lanes is made before the loop, what they share is bound in it.
+  // Values that are carried in lanes are made before the loop, values that lanes share are bound in it.
   llvm::BasicBlock* loop = builder_.GetInsertBlock();
   builder_.SetInsertPoint(before->getTerminator());
   for (uint32_t n = 0; n < carried.size(); ++n) {
@@ -235,7 +235,7 @@ std::vector<LaneFlow::Carried> LaneFlow::BeginCarried(ir::Inst inst, uint32_t fi
   return carried;
 }
 
-/// What the next trip carries, by place: the shared number and the lanes'.
+/// The values that the next trip carries, by place: the shared number and the lanes'.
 std::vector<std::pair<LaneFlow::Value*, LaneFlow::Value*>> LaneFlow::Yielded(std::vector<Carried>& carried,
                                                                              ir::Block block, Value* active) {
   std::vector<std::pair<Value*, Value*>> next;

@@ -9,8 +9,8 @@
 //                                      loop: going &= test; leave where none goes on
 //                                            a = select(going, yielded, a)
 //
-// A lane computes what it would compute alone, operation by operation. What a lane that is not active holds
-// is some number, never poison. With 0 lanes there is one, of scalars, and every mask is an i1.
+// A lane computes what it would compute alone, operation by operation. A lane that is not active holds some
+// number, never poison. With 0 lanes there is one, of scalars, and every mask is an i1.
 //
 // A derived class says what is shared and emits what touches memory.
 
@@ -47,10 +47,10 @@ class LaneFlow {
   virtual void EmitShared(ir::Inst inst, uint32_t position) = 0;
   /// A function of numbers that differ.
   virtual Value* EmitFunction(ir::Inst inst, llvm::ArrayRef<Value*> operands) = 0;
-  /// What is neither arithmetic nor control flow.
+  /// Emits an operation that is neither arithmetic nor control flow.
   virtual void EmitOther(ir::Inst inst, uint32_t position) = 0;
   virtual bool Decides(ir::Inst inst) const = 0;
-  /// Emits the side of a branch elsewhere, and what it yields; false: it is emitted here.
+  /// Emits the side of a branch elsewhere, and gives the values that it yields; false: it is emitted here.
   virtual bool EmitApart(ir::Block, std::vector<Value*>*) { return false; }
   virtual void SetPlace(ir::Inst) {}
   /// Tells of an operation that was just emitted.
@@ -78,11 +78,11 @@ class LaneFlow {
   Value* mask_ = nullptr;  ///< lanes that are active, i1 each
 
  private:
-  /// What a loop carries in one place.
+  /// The value that a loop carries in one place.
   struct Carried {
     ir::Value param, result;
     llvm::PHINode* shared = nullptr;  ///< the number that all active lanes have
-    llvm::PHINode* lanes = nullptr;   ///< what each lane has, or had when it ended
+    llvm::PHINode* lanes = nullptr;   ///< the number that each lane has, or had when it ended
   };
 
   void EmitPure(ir::Inst inst);

@@ -23,7 +23,7 @@ using llvm::Value;
 
 namespace {
 
-/// So few lanes flush each by itself.
+/// At most this many lanes flush each by itself.
 constexpr uint32_t kFewLanes = 2;
 
 class FlushWriter {

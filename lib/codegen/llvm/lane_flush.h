@@ -1,5 +1,6 @@
 #pragma once
-// What adds up the values of the lanes that come to one cell, whichever lanes they are, and updates it once.
+// The function that adds up the values of the lanes that come to one cell, for any lanes, and updates it
+// once.
 
 #include "codegen/llvm/gpu_dialect.h"
 #include "ir/type.h"

@@ -15,8 +15,8 @@ constexpr uint32_t kMostLoads = 32;
 /// Writers that one load is compared with.
 constexpr uint32_t kMostWriters = 64;
 
-/// What `load` needs, in order, of the instructions after `place` in its block; empty where one of them
-/// cannot move there. `load` itself comes last.
+/// The instructions that `load` needs among those after `place` in its block, in order; empty where one of
+/// them cannot move there. `load` itself comes last.
 llvm::SmallVector<llvm::Instruction*, 8> Needed(llvm::LoadInst* load, llvm::Instruction* place) {
   llvm::SmallVector<llvm::Instruction*, 8> needed{load};
   llvm::SmallPtrSet<llvm::Instruction*, 8> seen{load};

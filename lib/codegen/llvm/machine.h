@@ -2,7 +2,7 @@
 // From an LLVM module to an object: the machine of a target, the optimiser, the object file.
 //
 // The pipeline is short because the input is tidy: adc's own passes have folded, hoisted and eliminated
-// already, so what is left for LLVM is registers, addresses, vectors and instruction selection.
+// already, so LLVM only has to choose registers, addresses, vectors and instructions.
 
 #include <memory>
 #include <span>

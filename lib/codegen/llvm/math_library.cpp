@@ -1,10 +1,10 @@
 // The library is ten megabytes of bitcode and a kernel needs a function or two of it, so it is read lazily:
 // names first, then the bodies that are reached from what the module calls.
 //
-// What comes in was compiled for the oldest processor of its family, by a compiler that left its own name,
-// its calling habits and its permissions in it. All of that is removed: attributes for this target's
-// processor are set, and permissions to be less exact (`!fpmath`) are dropped, so that every target computes
-// what the tables of the tests say.
+// The library was compiled for the oldest processor of its family, by a compiler that left its own name, its
+// calling habits and its permissions in it. All of that is removed: attributes for this target's processor
+// are set, and permissions to be less exact (`!fpmath`) are dropped, so that every target computes what the
+// tables of the tests say.
 //
 // Two functions of libclc are not fit to be called with any number: sinh and cosh of f64 index a table of 37
 // entries with the integral part of their argument, unchecked. They are called through a guard:
@@ -49,7 +49,7 @@ namespace {
 constexpr const char* kReflect = "__nvvm_reflect";
 
 struct Guard {
-  const char* name;    ///< what is called
+  const char* name;    ///< the called function
   const char* unsafe;  ///< libclc's function
   bool odd;            ///< f(-x) = -f(x)
 };
@@ -122,8 +122,8 @@ std::vector<std::string> Undefined(const llvm::Module& module) {
   return names;
 }
 
-/// What a library asks about the target, answered: subnormal numbers are not flushed, divisions and roots are
-/// exact.
+/// Answers the questions of a library about the target: subnormal numbers are not flushed, divisions and
+/// roots are exact.
 uint32_t Reflected(llvm::StringRef question, const target::Target& target) {
   if (question == "__CUDA_ARCH") return 10 * target.level;
   if (question == "__CUDA_PREC_DIV" || question == "__CUDA_PREC_SQRT") return 1;

@@ -11,10 +11,10 @@
 //                                                                                     is called
 //
 // Requires of LinkMath: a module with the triple and data layout of the target, before the optimiser runs.
-// Guarantees: what was declared by EmitMath has a body of internal linkage, for the processor of the target,
-// of at most 3 ulp of error in f32 and 2 ulp in f64; nothing else of the library is in the module, no flags
-// and no versions of its compiler. Results of f32 exp, exp2 and rem below the smallest normal number may be
-// zero. Breaks: nothing.
+// Guarantees: each function that EmitMath declared has a body of internal linkage, for the processor of the
+// target, of at most 3 ulp of error in f32 and 2 ulp in f64; nothing else of the library is in the module, no
+// flags and no versions of its compiler. Results of f32 exp, exp2 and rem below the smallest normal number
+// may be zero. Breaks: nothing.
 
 #include <string>
 #include <utility>

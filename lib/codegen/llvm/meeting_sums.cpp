@@ -12,7 +12,7 @@ using llvm::Value;
 namespace {
 
 constexpr const char* kMark = "adc.may_meet";
-/// Lanes are added up where so many have the cell of the last one.
+/// Lanes are added up where at least this many have the cell of the last one.
 constexpr uint32_t kEnough = 8;
 
 /// Whether the lanes that are here add up, the same for all of them: where enough have the cell of the last

@@ -3,8 +3,8 @@
 // the loads, stores and atomic updates of them.
 //
 // An address is computed in 64 bits: C order for buffers, sums of digit times stride for the fields of a
-// layout, where an index splits into one digit per `dense` level. Atomics are relaxed: a task orders nothing
-// but its end.
+// layout, where an index splits into one digit per `dense` level. Atomics are relaxed: a task orders only its
+// end.
 
 #include "codegen/llvm/alias.h"
 #include "codegen/llvm/atomic_update.h"

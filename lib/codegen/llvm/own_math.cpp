@@ -69,8 +69,8 @@ class MathText final : public LaneFlow {
   }
   bool Decides(ir::Inst) const override { return true; }
 
-  /// What is defined outside of the side and used in it, constants left out. False where something of it is
-  /// shared.
+  /// The values that are defined outside of the side and used in it, constants left out. False where one of
+  /// them is shared.
   bool FindTaken(ir::Block side, std::vector<ir::Value>* taken) const {
     IndexSet<ir::Value> own;
     bool all_differ = true;

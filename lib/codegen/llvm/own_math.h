@@ -3,8 +3,8 @@
 // and of vectors.
 //
 // Each lane of a vector gets the bits that a number alone gets: both are made from one text, operation by
-// operation, nothing is fused but what the text fuses, and without an instruction for fma its product is
-// rounded in both.
+// operation, only the operations that the text fuses are fused, and without an instruction for fma its
+// product is rounded in both.
 
 #include "codegen/llvm/lane_flow.h"
 

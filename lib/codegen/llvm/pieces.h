@@ -31,7 +31,7 @@ class PiecePlan {
   std::vector<Run> RunsOf(ir::Block block, uint32_t first, uint32_t last) const;
 
  private:
-  /// What is left of `inst` and of a block when their own large blocks have become calls.
+  /// The weight that remains of `inst` and of a block when their own large blocks have become calls.
   uint64_t Weigh(ir::Inst inst);
   uint64_t WeighBlock(ir::Block block);
   uint64_t WeightOf(ir::Inst inst) const;

@@ -13,7 +13,7 @@ namespace adc::codegen {
 
 class ScalarEmitter {
  public:
-  /// `lanes`: operands and results are vectors of so many, each lane computed as it would be alone; 0: they
+  /// `lanes`: operands and results are vectors of this many, each lane computed as it would be alone; 0: they
   /// are not. Lanes have no f16 and call no functions.
   ScalarEmitter(llvm::IRBuilder<>& builder, TargetHooks& hooks, FloatMode mode, uint32_t lanes = 0);
 

@@ -13,7 +13,8 @@ std::vector<llvm::Instruction*> Cuts(llvm::BasicBlock& block) {
   std::vector<llvm::Instruction*> cuts;
   size_t length = 0;
   for (llvm::Instruction& instruction : block) {
-    // Allocas have a fixed place in a frame only in the first block: what precedes the last one stays.
+    // Allocas have a fixed place in a frame only in the first block: the instructions before the last one
+    // stay.
     if (llvm::isa<llvm::AllocaInst>(instruction)) cuts.clear();
     if (llvm::isa<llvm::PHINode, llvm::AllocaInst>(instruction)) {
       length = 0;

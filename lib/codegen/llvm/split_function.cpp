@@ -18,7 +18,7 @@ using llvm::BasicBlock;
 using llvm::Instruction;
 using llvm::Value;
 
-constexpr uint32_t kWhole = 0;  ///< what stays in the function itself
+constexpr uint32_t kWhole = 0;  ///< the number of the code that stays in the function itself
 constexpr uint64_t kFrameAlignment = 64;
 
 class Splitter {
@@ -173,7 +173,7 @@ class Splitter {
     for (llvm::Use& use : made->uses()) {
       uint32_t part = PartOf(use);
       if (part == own) continue;
-      // In what stands around it is there once the piece that makes it has ended.
+      // Around the piece that makes the value, it is there once that piece has ended.
       uint32_t after = kWhole;
       if (IsAround(part, own)) {
         after = own;
@@ -202,7 +202,7 @@ class Splitter {
     }
   }
 
-  /// Made at the entry of nothing but arguments and of memory that does not change.
+  /// Whether the value is made at the entry, only from arguments and from memory that does not change.
   bool CanRepeat(Instruction* made) {
     auto [place, fresh] = repeatable_.try_emplace(made, false);
     if (!fresh) return place->second;

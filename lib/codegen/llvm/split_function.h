@@ -3,8 +3,8 @@
 //
 // A value that crosses from one piece to another passes through a frame: memory on the stack of the whole
 // function, whose address each piece is given. It is stored once, where it is made, and loaded once in each
-// piece that reads it. What is loaded from the caller's arguments at the entry is loaded again instead.
-// Arrays of the function lie in the frame too.
+// piece that reads it. A value that is loaded from the caller's arguments at the entry is loaded again
+// instead. Arrays of the function lie in the frame too.
 //
 //   entry:  %p = invariant load ...               entry:    %frame = alloca
 //   piece:  %a = fmul ...                                   call @f.piece0(%frame, args)
@@ -26,7 +26,7 @@ struct Piece {
   llvm::BasicBlock* end = nullptr;
 };
 
-/// `pieces` in the order of their ends: what is inside of another one stands before it.
+/// `pieces` in the order of their ends: a piece inside of another one stands before it.
 void SplitFunction(llvm::Function& function, std::span<const Piece> pieces);
 
 }  // namespace adc::codegen

@@ -12,7 +12,7 @@
 namespace adc::codegen {
 namespace {
 
-/// What follows the ELF file: the note of the bundle's writer.
+/// The bytes after the ELF file: the note of the bundle's writer.
 llvm::StringRef AfterElf(llvm::StringRef bytes, const llvm::object::ELF64LEObjectFile& object) {
   const auto& header = object.getELFFile().getHeader();
   uint64_t end = header.e_shoff + uint64_t{header.e_shnum} * header.e_shentsize;

@@ -69,7 +69,7 @@ void SumEmitter::AddToSum(ir::Inst inst, const Sum& sum) {
   Value* old = builder_.CreateLoad(sum.total->getAllocatedType(), sum.total);
   Value* total = nullptr;
   {
-    // The order of a sum over parallel iterations is nobody's to rely on: it may be split over vector lanes.
+    // The order of a sum over parallel iterations is not defined: it may be split over vector lanes.
     llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
     llvm::FastMathFlags flags = builder_.getFastMathFlags();
     flags.setAllowReassoc(true);

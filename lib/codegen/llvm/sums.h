@@ -2,7 +2,7 @@
 // Sums over the iterations of one worker (codegen/common/private_sums.h) as LLVM IR.
 //
 // A sum into one cell is a local variable, which becomes a register, added to its cell when the worker has no
-// more iterations. What becomes of it then, and how sums into cells that change are gathered, depends on
+// more iterations. The update of the cell, and the gathering of sums into cells that change, depend on
 // whether the worker runs alone (gather_tables.h) or in step with others (lane_sums.h).
 
 #include "codegen/common/private_sums.h"
@@ -69,7 +69,7 @@ class SumEmitter {
 
   llvm::Value* Combine(Reduction reduction, bool subtract, ir::Scalar scalar, llvm::Value* old,
                        llvm::Value* value);
-  /// What the sum starts from: it leaves a cell as it is, to the bit.
+  /// The number from which the sum starts: it leaves a cell as it is, to the bit.
   llvm::Constant* StartOf(const Sum& sum) const;
   llvm::Value* TotalOf(const Sum& sum);
   /// i1, or null where the cell may always be touched. `total`: of the sum so far.

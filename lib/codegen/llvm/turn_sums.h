@@ -29,7 +29,7 @@ class TurnSums {
            MemoryEmitter& memory, const AliasScopes& aliases, const std::vector<ir::Inst>& sums);
 
   bool Has(ir::Inst inst) const { return cells_.Has(inst); }
-  /// `own`: what this lane adds to the cell of `inst` in the next turn of the round.
+  /// `own`: the number that this lane adds to the cell of `inst` in the next turn of the round.
   void Add(ir::Inst inst, llvm::Value* own);
   /// After the last turn of a round, for each of its turns. The code of a round has `copies` turns, a power
   /// of two, and this is `number` of them; a round begins with a multiple of `copies`.
@@ -52,7 +52,7 @@ class TurnSums {
   llvm::Value* Merge(llvm::Value* earlier, llvm::Value* later, uint32_t level);
   /// Merges this turn with the runs before it, and updates where each lane has a total then.
   void MergeTurn(llvm::Value* filled, uint32_t number, uint32_t copies);
-  /// What a lane has after the last of `filled` turns, which are fewer than there are lanes.
+  /// The total of a lane after the last of `filled` turns, which are fewer than there are lanes.
   llvm::Value* MergeRest(const Cell& cell, llvm::Value* filled);
   /// The lane adds its totals to the cells of its turn.
   void Update(const std::vector<llvm::Value*>& totals);

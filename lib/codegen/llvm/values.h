@@ -1,5 +1,6 @@
 #pragma once
-// What stands for each IR value in LLVM: results as they are emitted, constants and parameters on demand.
+// The LLVM values that stand for each IR value: results as they are emitted, constants and parameters on
+// demand.
 //
 // An i32 value used as an index may have a *wide* twin, the same number as i64. Loop counters run in 64 bits
 // and arithmetic on them that cannot wrap (raise/ranges.h) is done in both widths, so that addresses are
@@ -17,10 +18,10 @@ class ValueTable {
       : module_(module), kernel_(kernel), builder_(builder), hooks_(hooks), scalars_(scalars) {}
 
   llvm::Value* Get(ir::Value v);
-  /// What is bound; null: nothing, as for the old value of a sum, which nothing reads.
+  /// The bound value; null: none, as for the old value of a sum, which no instruction reads.
   llvm::Value* Find(ir::Value v) const { return values_.Get(v); }
   void Bind(ir::Value v, llvm::Value* value) { values_.Set(v) = value; }
-  /// Binds what has been bound before, where its instructions are emitted once more.
+  /// Binds a value that has been bound before, where its instructions are emitted once more.
   void BindAnew(ir::Value v, llvm::Value* value) {
     values_.Set(v) = value;
     wide_.Set(v) = nullptr;

@@ -39,8 +39,8 @@ void Scalarise(BinaryOperator& division, std::vector<BinaryOperator*>& divisions
   division.eraseFromParent();
 }
 
-/// An unsigned division by a constant of one digit, as it is done by hand: from the highest digit down, what
-/// is left of one stands in front of the next.
+/// An unsigned division by a constant of one digit, as it is done by hand: from the highest digit down, the
+/// remainder of one stands in front of the next.
 void DivideByDigit(BinaryOperator& division, const llvm::APInt& divisor) {
   llvm::IRBuilder<> builder(&division);
   llvm::Type* word = builder.getInt64Ty();

@@ -24,8 +24,8 @@ constexpr char kNoContraction[] = "#pragma STDC FP_CONTRACT OFF\n#pragma METAL f
 // by MTLCompileOptions, as the loader does.
 constexpr char kSafeMath[] = "#if __METAL_VERSION__ >= 320\n#pragma METAL fp math_mode(safe)\n#endif\n";
 
-// What SPIRV-Cross calls where SPIR-V adds a float to memory. The bits are compared, so that a NaN there
-// cannot keep the loop going.
+// The function that SPIRV-Cross calls where SPIR-V adds a float to memory. The bits are compared, so that a
+// NaN there cannot keep the loop going.
 constexpr char kAtomicAdd[] = R"(
 static inline float atomicAdd(device float& place, float value) {
     device atomic_uint* bits = (device atomic_uint*)&place;
@@ -164,7 +164,7 @@ void MslJoiner::Add(std::string_view text, std::string_view translated_name, std
         ReplaceWord(declarations[user], name, own_name);
     }
     declarations_ += '\n';
-    // Without it the compiler may take so many registers that a block does not fit.
+    // Without it a block may not fit, since the compiler may take too many registers.
     if (name == translated_name && block_size != 0)
       declarations_ += "[[max_total_threads_per_threadgroup(" + std::to_string(block_size) + ")]]\n";
     declarations_ += Layout(declarations[n]);

@@ -14,9 +14,8 @@ namespace adc::codegen {
 
 class MslJoiner {
  public:
-  /// Appends the declarations of `text` that are new; `translated_name` is what its kernel is called in it,
-  /// `symbol` what the kernel is to be called, `block_size` how many threads it is launched with at most (0:
-  /// nothing is said of that).
+  /// Appends the declarations of `text` that are new; `translated_name` is the name of its kernel in it,
+  /// `symbol` the new name, `block_size` the most threads of a launch (0: none is stated).
   void Add(std::string_view text, std::string_view translated_name, std::string_view symbol,
            uint32_t block_size);
   /// No product and sum become one operation but where the text says fma.

@@ -18,11 +18,11 @@
 //   }
 //
 // A use after the loop is after the store in the text too, so that SPIRV-Cross sees what happens and writes
-// `float z = x.at[i];` before the loop. The use is a negation of which nobody reads the result: SPIRV-Cross
+// `float z = x.at[i];` before the loop. The use is a negation whose result no instruction reads: SPIRV-Cross
 // writes such a value nowhere. Loads that no store of the loop touches stay where they are.
 //
 // An atomic is a store to SPIRV-Cross only where the buffer may be aliased, and buffers are unless they are
-// decorated `Restrict`. Those that atomics change lose the decoration.
+// decorated `Restrict`. Buffers that atomics change lose the decoration.
 
 namespace adc::codegen::msl {
 namespace {

@@ -121,7 +121,7 @@ class Printer {
     std::string margin(indentation, ' ');
     for (size_t n = 0; n < body.size(); ++n) {
       const Statement& statement = body[n];
-      // An `else` goes on in the line where its `if` was closed; one that holds nothing but an `if` joins it.
+      // An `else` goes on in the line where its `if` was closed; one that holds only an `if` joins it.
       bool follows = statement.has_body && statement.text.starts_with("else");
       if (!follows) SetPlace(statement.place, text);
       if (!statement.has_body) {

@@ -25,11 +25,11 @@ enum class Form : uint8_t {
   Declaration,  ///< float _1;
   Definition,   ///< float _1 = value;
   Assignment,   ///< _1 = value;
-  Other,        ///< whatever else, also what has a body
+  Other,        ///< any other statement, also one with a body
 };
 
 struct Statement {
-  std::string text;             ///< without indentation; of one with a body: what stands before it
+  std::string text;             ///< without indentation; of one with a body: the text before the body
   std::vector<uint32_t> names;  ///< that the text mentions
   Form form = Form::Other;
   uint32_t name = 0;  ///< Declaration, Definition, Assignment: of what
@@ -60,9 +60,9 @@ std::string_view ValueOf(const Statement& statement);
 /// Puts `to` in the place of `from`, everywhere in the statement.
 void Rename(Statement& statement, uint32_t from, uint32_t to, Names& names);
 
-/// The statements as text, with opening braces at the end of a line. One that has a place stands behind its
-/// directive, since a directive also says where all later lines come from, and kOwnPlace behind the last of
-/// these.
+/// The statements as text, with opening braces at the end of a line. A statement that has a place stands
+/// after its directive, since a directive also gives the place of all later lines, and kOwnPlace after the
+/// last of these.
 std::string Print(const std::vector<Statement>& body, uint32_t indentation);
 
 /// The whole text with directives for kOwnPlace.

@@ -22,10 +22,10 @@
 //
 // Four steps, innermost block first. A declaration moves down to the first assignment of its block and takes
 // its value (SinkDeclarations). A plain value that a branch ends with is given before the branch instead
-// (HoistPlainValues): the variable is declared in the block of the `if` and not mentioned in between, so
-// nobody sees it early. A temporary that a branch ends with copying takes the name of the variable
+// (HoistPlainValues): the variable is declared in the block of the `if` and not mentioned in between, so no
+// statement sees it early. A temporary that a branch ends with copying takes the name of the variable
 // (MergeCopies): the branch mentions the variable nowhere else, and does not leave before the copy. Results
-// that nothing reads are dropped, and neighbouring declarations of one type share a line.
+// that no statement reads are dropped, and neighbouring declarations of one type share a line.
 
 namespace adc::codegen::msl {
 namespace {
@@ -98,8 +98,8 @@ class Tidier {
   static bool IsIf(const Statement& s) { return s.has_body && s.text.starts_with("if ("); }
   static bool IsElse(const Statement& s) { return s.has_body && s.text == "else"; }
 
-  /// Declarations that nothing reads, and results of atomics that nothing reads: these are called all the
-  /// same.
+  /// Drops declarations that no statement reads, and results of atomics that no statement reads: these are
+  /// called all the same.
   void DropUnread(std::vector<Statement>& block) {
     for (size_t at = block.size(); at-- > 0;) {
       Statement& statement = block[at];

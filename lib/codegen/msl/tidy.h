@@ -2,7 +2,7 @@
 // Makes the body of a translated function shorter without changing what it does.
 //
 // SPIR-V's phis become variables that are declared, given a value in each branch and often copied once more.
-// Requires: the layout of SPIRV-Cross, in which a temporary is a definition that nothing assigns again.
+// Requires: the layout of SPIRV-Cross, in which no statement assigns to a temporary after its definition.
 // Guarantees: the same reads and writes of memory, in the same order; text of another layout is left as it
 // is.
 

@@ -141,8 +141,8 @@ class EntryTranslator {
     return true;
   }
 
-  /// A buffer is called after what lies behind it and its elements ("x_f32", "status"), its type after the
-  /// elements and whether it is written ("f32_buffer"), and the elements are its `at`.
+  /// A buffer is named after its content and its elements ("x_f32", "status"), its type after the elements
+  /// and whether it is written ("f32_buffer"), and the elements are its `at`.
   void NameBuffer(const Binding& binding, const spvc_reflected_resource& buffer) {
     std::string element = ir::Spelling(binding.scalar), name;
     switch (binding.of) {
@@ -150,7 +150,7 @@ class EntryTranslator {
         name = binding.param < parameter_names_.size() ? parameter_names_[binding.param]
                                                        : "p" + std::to_string(binding.param);
         for (char& c : name) c = IsNameCharacter(c) ? c : '_';
-        // What begins with a digit or an underscore belongs to SPIRV-Cross.
+        // Names that begin with a digit or an underscore belong to SPIRV-Cross.
         if (name.empty() || name[0] == '_' || (name[0] >= '0' && name[0] <= '9')) name = "p" + name;
         name += "_" + element;
         break;

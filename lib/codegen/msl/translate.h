@@ -2,9 +2,9 @@
 // Metal source from SPIR-V: one text for all entries of a target.
 //
 // What it does: has SPIRV-Cross write each entry point of a SPIR-V module as Metal Shading Language, and
-// joins the texts so that what they share (preamble, struct types, helper functions) stands there once.
+// joins the texts so that their shared parts (preamble, struct types, helper functions) stand there once.
 //
-// Requires: what the SPIR-V printer gives for a Metal target: memory is reached through storage buffers of
+// Requires: the output of the SPIR-V printer for a Metal target: memory is reached through storage buffers of
 // descriptor set 0 alone, there is no 64-bit float and no float atomic. Guarantees: an entry is called
 // exactly as its symbol says; its bindings are those that its code uses, numbered from 0; equal input gives
 // equal text.

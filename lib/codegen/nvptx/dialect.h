@@ -1,5 +1,5 @@
 #pragma once
-// What NVIDIA's GPUs call things: special registers, shuffles and ballots that name their lanes, kernels.
+// The dialect of NVIDIA's GPUs: special registers, shuffles and ballots that name their lanes, kernels.
 
 #include "codegen/llvm/gpu_dialect.h"
 #include "target/target.h"

@@ -50,7 +50,7 @@ std::vector<uint8_t> Tidied(std::string_view text) {
   return result;
 }
 
-/// Removes the registers that LLVM puts between a call and what reads its result. LLVM's own pass looks
+/// Removes the registers that LLVM puts between a call and the readers of its result. LLVM's own pass looks
 /// through the whole function for each of them; right before it, this one follows the uses.
 class RemoveProxies : public llvm::MachineFunctionPass {
  public:
@@ -91,7 +91,7 @@ std::vector<uint8_t> MakePtx(llvm::Module& module, llvm::TargetMachine& machine)
   auto* machine_module = new llvm::MachineModuleInfoWrapperPass(&llvm_machine);
   passes.add(config);
   passes.add(machine_module);
-  // What runs last before LLVM's own pass.
+  // The last point before LLVM's own pass.
   bool optimises = machine.getOptLevel() != llvm::CodeGenOptLevel::None;
   config->insertPass(optimises ? &llvm::PeepholeOptimizerID : &llvm::LocalStackSlotAllocationID,
                      new RemoveProxies);

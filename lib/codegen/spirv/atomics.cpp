@@ -162,9 +162,9 @@ Id AtomicEmitter::UpdateInWord(const Place& place, Id shift, Scalar scalar, Op o
   return element_of(seen);
 }
 
-/// A sum carries from the lower half to the upper one: whoever makes the lower half wrap adds the one, in
-/// whatever order. The largest of several counts is taken half by half: that is exact below 2^32, and never
-/// too small above. Most threads find a largest count high enough, and only read.
+/// A sum carries from the lower half to the upper one: the thread that makes the lower half wrap adds the
+/// one, in any order. The largest of several counts is taken half by half: that is exact below 2^32, and
+/// never too small above. Most threads find a largest count high enough, and only read.
 void AtomicEmitter::UpdateCount(const Place& low_half, const Place& high_half, Op op, Id value) {
   ADC_CHECK(op == Op::AtomicAdd || op == Op::AtomicMax, "counts are added to and raised");
   Id word = m_.IntType(32), zero = f_.Int(32, 0);

@@ -1,6 +1,6 @@
 #pragma once
-// Atomic updates of one element, in whatever way the device has (AtomicWay). They are relaxed: a task orders
-// nothing but its end.
+// Atomic updates of one element, in the way that the device has (AtomicWay). They are relaxed: a task orders
+// only its end.
 
 #include "codegen/spirv/environment.h"
 
@@ -13,7 +13,8 @@ class AtomicEmitter {
 
   /// The new value of an update.
   Id Combine(ir::Op op, ir::Scalar scalar, Id old, std::span<const Id> operands);
-  /// Updates the element at `place`, seen as words or, for FloatAdd, as floats; what was there before.
+  /// Updates the element at `place`, seen as words or, for FloatAdd, as floats. Gives the value that was
+  /// there before.
   Id Update(AtomicWay way, const Place& place, ir::Scalar scalar, ir::Op op, std::span<const Id> operands);
   /// Loop, of an element to which its task adds and with which it does nothing else.
   void Add(const Place& place, ir::Scalar scalar, ir::Op op, Id value);
@@ -25,7 +26,8 @@ class AtomicEmitter {
  private:
   Id WordUpdate(const Place& place, ir::Scalar scalar, ir::Op op, std::span<const Id> operands);
   Id FloatAdd(const Place& place, ir::Scalar scalar, ir::Op op, Id value);
-  /// Reads the word at `place`, replaces it by `next(word)`, until nobody came in between. The old word.
+  /// Reads the word at `place`, replaces it by `next(word)`, until no other thread has changed it in between.
+  /// The old word.
   template <class Next>
   Id Retry(const Place& place, Next next);
 

@@ -231,7 +231,7 @@ void BodyEmitter::CloseStates(ir::Inst inst, const LoopLabels& loop, const std::
   const std::vector<uint32_t>& changed = changes_.Get(inst);
   for (size_t n = 0; n < open.size(); ++n) {
     f_.Close(loop, open[n], states_[changed[n]]);
-    states_[changed[n]] = open[n].id;  // what the loop leaves with
+    states_[changed[n]] = open[n].id;  // the value with which the loop leaves
   }
 }
 

@@ -11,11 +11,12 @@
 // of an `if` meet has one per result; there are no others, but for states.
 //
 // States are values that some instruction inside of control flow changes and a later one needs, without being
-// carried by the IR: the row that a thread has claimed, what a sum has come to. Loops and branches that
-// change one carry it.
+// carried by the IR: the row that a thread has claimed, the value of a sum. Loops and branches that change
+// one carry it.
 //
 // With FloatMode::Contract a product that one sum alone reads is not emitted, and the sum becomes an fma.
-// What decides about control flow is computed as it is written, whatever the mode (raise/decisions.h).
+// The values that decide about control flow are computed as they are written, in every mode
+// (raise/decisions.h).
 //
 // Requires: a lowered kernel that CanGenerate has let pass, or a function of scalars without memory.
 
@@ -31,7 +32,7 @@
 
 namespace adc::codegen::spirv {
 
-/// What a kernel's body needs beyond what a function's does.
+/// The parts that a kernel's body needs beyond those of a function's.
 struct KernelParts {
   Environment& environment;
   MemoryEmitter& memory;
@@ -74,12 +75,12 @@ class BodyEmitter {
   /// Memory of the workgroup for sums of a team.
   uint32_t SharedBytes() const { return shared_bytes_; }
 
-  /// The states that `inst` and what it holds change.
+  /// The states that `inst` and its regions change.
   const std::vector<uint32_t>& StatesOf(ir::Inst inst) const { return changes_.Get(inst); }
   Id State(uint32_t number) const { return states_[number]; }
   void SetState(uint32_t number, Id value) { states_[number] = value; }
   Id StateType(uint32_t number) const { return state_types_[number]; }
-  /// Behind all iterations, where threads meet: adds each sum to its cell.
+  /// After all iterations, where threads meet: adds each sum to its cell.
   void UpdateCells();
 
  private:
@@ -107,7 +108,7 @@ class BodyEmitter {
   Id SumsOf(Id type);
   Id SumOverTeam(ir::Scalar scalar, Id mine);
   Id SumOverShares(ir::Scalar scalar, Id mine);
-  /// Sums into neighbouring components of an element, from `position` on; the position behind them.
+  /// Sums into neighbouring components of an element, from `position` on; the position after them.
   uint32_t EmitSums(ir::Block block, uint32_t position, uint32_t last);
   std::vector<ir::Inst> SumsFrom(ir::Block block, uint32_t position, uint32_t last) const;
   // Of sums by turns (body_turns.cpp).
@@ -135,7 +136,7 @@ class BodyEmitter {
   bool IsTakenIn(ir::Inst product) const;
   /// The sum `inst` as an fma; false, and nothing emitted, where it has no product to take in.
   bool EmitContracted(ir::Inst inst);
-  /// What touches memory, rows or the status block, or reads a parameter.
+  /// Emits an instruction that touches memory, rows or the status block, or reads a parameter.
   void EmitKernelInst(ir::Inst inst);
   void EmitFor(ir::Inst inst);
   /// A bound of a `for`, in the bits of its counter.

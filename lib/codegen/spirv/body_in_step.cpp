@@ -1,5 +1,5 @@
-// Control flow of threads that are in step (in_step.h). No thread leaves it: what a part of them does stands
-// in branches of its own, which end before the next sum.
+// Control flow of threads that are in step (in_step.h). No thread leaves it: the statements of a part of them
+// stand in branches of its own, which end before the next sum.
 //
 //   for %j in 0..32 {                   header: j = phi(0, j + 1); j < 32 ? body : end
 //     %w = load %x[%i, %j]              body:   active ? some : all
@@ -30,7 +30,7 @@ void BodyEmitter::EmitRangeInStep(ir::Block block, uint32_t first, uint32_t last
   for (uint32_t position = first; position < last; ++position) {
     ir::Inst inst = insts[position];
     if (!kernel_->in_step.Has(inst)) {
-      // What is shared bounds loops in step, and is wanted in all threads.
+      // Shared values are bounds of loops in step, and are wanted in all threads.
       bool shared = InStep::IsFree(function_[inst].op) && kernel_->in_step.IsShared(function_.Result(inst));
       if (shared) {
         EmitInst(inst);

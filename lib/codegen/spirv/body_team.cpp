@@ -106,14 +106,14 @@ void BodyEmitter::EmitApart(ir::Inst inst) {
   bool by_turns = shares_ != nullptr && kernel_->in_step.Has(inst);
   std::vector<Id> own = by_turns ? EmitShare(inst, scalars) : EmitTurnsApart(inst, scalars);
   for (uint32_t n = 0; n < own.size(); ++n) {
-    if (n != 0) Meet();  // what follows may come to the same memory
+    if (n != 0) Meet();  // the next one may come to the same memory
     Id sum = shares_ != nullptr ? SumOverShares(scalars[n], own[n]) : SumOverTeam(scalars[n], own[n]);
     Id initial = values_.Get(function_.Operand(inst, 3 + n));
     values_.Bind(function_.Result(inst, n), scalars_.Emit(Op::Add, scalars[n], scalars[n], {initial, sum}));
   }
 }
 
-/// What the thread sums up in the turns of its share, which all threads run in step.
+/// The sums of the thread over the turns of its share, which all threads run in step.
 std::vector<Id> BodyEmitter::EmitShare(ir::Inst inst, std::span<const ir::Scalar> scalars) {
   std::vector<Id> starts;
   for (ir::Scalar scalar : scalars)
@@ -126,7 +126,7 @@ std::vector<Id> BodyEmitter::EmitShare(ir::Inst inst, std::span<const ir::Scalar
   return own;
 }
 
-/// What the thread sums up in its turns of a loop.
+/// The sums of the thread over its turns of a loop.
 std::vector<Id> BodyEmitter::EmitTurnsApart(ir::Inst inst, std::span<const ir::Scalar> scalars) {
   ir::Block body = function_[inst].regions[0];
   uint32_t width = ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar);
@@ -159,7 +159,7 @@ Id BodyEmitter::SumsOf(Id type) {
   return array;
 }
 
-/// What the same lane of each share has.
+/// The sum over the values of the same lane of each share.
 Id BodyEmitter::SumOverShares(ir::Scalar scalar, Id mine) {
   Id type = scalars_.RegisterType(scalar), pointer_type = m_.PointerType(spv::StorageClassWorkgroup, type);
   Id array = SumsOf(type), lanes = f_.Int(32, shares_->lanes), total = 0;

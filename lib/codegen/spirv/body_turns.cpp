@@ -14,7 +14,7 @@
 //   for %j in %n / 8 * 8..%n { ... }     the turns that are left, one by one
 //
 // Where the threads of a workgroup share the turns (BodyEmitter::Shares), a share takes 32 neighbouring
-// turns, then the 32 behind those of the other shares. Of the turns that are left each takes one after the
+// turns, then the 32 after those of the other shares. Of the turns that are left each takes one after the
 // other, and the last ones may take none: all threads come to every sum.
 
 #include <algorithm>
@@ -36,7 +36,7 @@ struct Held {
 
 }  // namespace
 
-/// What threads have of a loop between its turns.
+/// The state of a loop that threads hold between its turns.
 struct BodyEmitter::HeldTurns {
   /// Sums into neighbouring components of one element.
   struct Element {
@@ -123,7 +123,7 @@ void BodyEmitter::CountThreads(HeldTurns& held) {
   held.lanes = count(spv::GroupOperationReduce);
 }
 
-/// Whether the subgroup is whole, and has at least so many threads.
+/// Whether the subgroup is whole, and has at least `copies` threads.
 Id BodyEmitter::MayExchange(const HeldTurns& held, uint32_t copies) {
   Environment& environment = kernel_->environment;
   auto both = [&](Id a, Id b) { return f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {a, b}); };
@@ -165,7 +165,8 @@ void BodyEmitter::EmitForByTurns(ir::Inst loop) {
   for (uint32_t n = 0; n < carried.size(); ++n) values_.Bind(function_.Result(loop, n), carried[n]);
 }
 
-/// The turns of a loop, or this share's of them. `starts`: what they begin with. Gives what they carry.
+/// The turns of a loop, or this share's of them. `starts`: the values with which they begin. Gives the values
+/// that they carry.
 std::vector<Id> BodyEmitter::EmitByTurns(ir::Inst loop, std::span<const Id> starts) {
   const std::vector<ir::Value>& params = function_[function_[loop].regions[0]].params;
   HeldTurns held;
@@ -198,8 +199,7 @@ std::vector<Id> BodyEmitter::EmitByTurns(ir::Inst loop, std::span<const Id> star
   return carried;
 }
 
-/// The turn of the loop that is turn `number` of those that a share takes: of those that it takes in rounds,
-/// or of all, one by one.
+/// The turn of the loop that is turn `number` of a share: of its turns in rounds, or of all, one by one.
 Id BodyEmitter::TurnOf(const HeldTurns& held, Id number, uint32_t copies) {
   if (shares_ == nullptr) return number;
   uint32_t width = held.width, lanes = shares_->lanes;
@@ -211,7 +211,7 @@ Id BodyEmitter::TurnOf(const HeldTurns& held, Id number, uint32_t copies) {
   return f_.Add(width, number, others);
 }
 
-/// The turns from `first` up to `end`, so many in each round; those of a share, as it counts them.
+/// The turns from `first` up to `end`, `copies` in each round; those of a share, as it counts them.
 void BodyEmitter::EmitRounds(HeldTurns& held, Id first, Id end, uint32_t copies) {
   LoopLabels loop = f_.BeginLoop();
   OpenPhi number = f_.LoopPhi(loop, m_.IntType(held.width), first);
@@ -235,7 +235,7 @@ void BodyEmitter::EmitRounds(HeldTurns& held, Id first, Id end, uint32_t copies)
   f_.Close(loop, number, f_.Add(held.width, number.id, f_.Int(held.width, copies)));
   held.ForEach([&](Held& value) {
     f_.Close(loop, value.phi, value.now);
-    value.now = value.phi.id;  // what the loop leaves with
+    value.now = value.phi.id;  // the value with which the loop leaves
   });
   CloseStates(held.loop, loop, open);
   f_.EndLoop(loop);

@@ -10,7 +10,7 @@ namespace {
 /// An instruction has at most 65,535 words, and some of them are no text.
 constexpr size_t kLongestPart = 65'500 * 4;
 
-/// The text in parts that fit into instructions, characters of UTF-8 whole; one part at least. What follows a
+/// The text in parts that fit into instructions, characters of UTF-8 whole; one part at least. Text after a
 /// zero byte could not be told from the end.
 std::vector<std::string_view> PartsOf(std::string_view text) {
   text = text.substr(0, text.find('\0'));

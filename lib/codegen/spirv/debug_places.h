@@ -7,8 +7,8 @@
 //                extension of the device, and RenderDoc steps by: a DebugFunction for each entry, DebugLine
 //                with ranges of columns
 //
-// A place holds until the block ends. What has no place says so (OpNoLine, DebugNoLine; Translated: line 0,
-// since SPIRV-Cross skips OpNoLine) and does not take that of the instruction before it.
+// A place holds until the block ends. An instruction without a place says so (OpNoLine, DebugNoLine;
+// Translated: line 0, since SPIRV-Cross skips OpNoLine) and does not take that of the instruction before it.
 
 #include <map>
 
@@ -26,7 +26,7 @@ class DebugPlaces {
   /// The function that places are set in from now on: before any code of it.
   void Begin(FunctionBuilder& function, std::string_view name, std::string_view symbol,
              diag::SourceSpan place);
-  /// What follows in the block comes from `place`, or from none.
+  /// The instructions that follow in the block come from `place`, or from none.
   void Set(FunctionBuilder& function, diag::SourceSpan place);
 
  private:

@@ -59,8 +59,8 @@ class Emission {
       if (context_.IsMetal()) form = DebugPlaces::Form::Translated;
       places_.emplace(builder_, *config.sources, form);
     }
-    // Else a driver may take x * 0.0 for 0, whatever x is. Metal's compiler is told in other words;
-    // translators to other languages, which near modules are for, know none.
+    // Else a driver may take x * 0.0 for 0, for any x. Metal's compiler is told in other words; translators
+    // to other languages, which near modules are for, know none.
     if (context_.HasAddresses() && config.float_mode != FloatMode::Fast) builder_.PreserveSpecialFloats();
     if (!context_.HasAddresses() && !context_.IsMetal()) builder_.SetForTranslators();
     builder_.AddCapability(spv::CapabilityShader);
@@ -125,7 +125,7 @@ class Emission {
 
  private:
   /// Whether a task needs no integers of 64 bits beyond those that its text has: it neither tapes nor
-  /// reports, since rows of a tape and what is reported have 64 bits, and with a shader's bindings it runs
+  /// reports, since rows of a tape and reported numbers have 64 bits, and with a shader's bindings it runs
   /// one iteration per invocation.
   bool IsNarrow(const ir::Function& kernel, const analysis::Task& task) const {
     for (uint32_t block = 0; block < kernel.BlockCount(); ++block) {
@@ -142,7 +142,7 @@ class Emission {
            !TaskEmitter::InvocationAxes(context_.ir, kernel, task.parallel).empty();
   }
 
-  /// Its bindings. `of`: what both ways of addressing share.
+  /// Its bindings. `of`: the parts that both ways of addressing share.
   std::vector<Binding> EmitEntry(const ir::Function& kernel, const analysis::Task& task, uint32_t number,
                                  const TaskRows* rows, const std::string& symbol, Addressing addressing,
                                  EntryCode& of) {

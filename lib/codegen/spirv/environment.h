@@ -9,7 +9,7 @@
 
 namespace adc::codegen::spirv {
 
-/// What all entries of one module share.
+/// The parts that all entries of one module share.
 struct ModuleContext {
   ModuleContext(ModuleBuilder& builder, const ir::Module& source, const CodeConfig& code_config)
       : module(builder), ir(source), config(code_config), ability(AbilityOf(code_config.target)) {}
@@ -33,7 +33,7 @@ struct ModuleContext {
   bool HasAddresses() const { return !IsMetal() && config.target.features.empty() && !config.keep_bindings; }
 };
 
-/// Memory that can be read and written: a pointer, and what its accesses must say.
+/// Memory that can be read and written: a pointer, and the operands that its accesses must state.
 struct Place {
   Id pointer = 0;
   uint32_t alignment = 0;  ///< 0: nothing to say
@@ -49,7 +49,7 @@ class Environment {
   Addressing addressing() const { return addressing_; }
   /// Bits in which the position of an element is counted: near memory has less than 2^32 elements.
   uint32_t IndexWidth() const { return ReachesByDescriptor() ? 32 : 64; }
-  /// Vulkan: whether buffers lie behind descriptors, which reach less than 2^32 bytes.
+  /// Vulkan: whether buffers are reached by descriptors, which reach less than 2^32 bytes.
   bool ReachesByDescriptor() const {
     return addressing_ == Addressing::Near || addressing_ == Addressing::Alone;
   }
@@ -177,11 +177,11 @@ class Environment {
   Id Word(uint32_t position);
   /// Of a word that is seen by halves: `position` counts these.
   Id HalfWord(uint32_t position);
-  /// What tools are to call the block of a binding, and its variable and member.
+  /// The names that tools show for the block of a binding, and for its variable and member.
   BlockNames NamesOf(BindingOf of, uint32_t param) const;
   /// A pointer to a block that holds an array of `storage`, at a device address; made in the head.
   Id BlockAt(Id address, Storage storage, bool writable);
-  /// The variable behind a binding.
+  /// The variable of a binding.
   Id Bound(BindingOf of, uint32_t param, Storage storage, bool writable, bool aliased);
   Place InBlock(Id block, spv::StorageClass memory, Storage storage, Id index);
 

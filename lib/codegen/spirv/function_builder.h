@@ -2,8 +2,8 @@
 // One SPIR-V function under construction: structured blocks, a head that everything is dominated by, and
 // integer arithmetic that folds constants on the way.
 //
-// The head stands at the start of the entry block, before all other code. What is the same for the whole
-// function (arguments, addresses) is put there when it is first asked for.
+// The head stands at the start of the entry block, before all other code. Values that are the same for the
+// whole function (arguments, addresses) are put there when they are first asked for.
 
 #include <spirv/unified1/GLSL.std.450.h>
 
@@ -65,7 +65,7 @@ class FunctionBuilder {
 
   /// The place in the source that was said last in this block; empty: none.
   const Words& Place() const { return place_; }
-  /// What follows in this block comes from another place; `code` says so.
+  /// The instructions that follow in this block come from another place; `code` says so.
   void SetPlace(Words place, const Words& code);
 
   // Blocks. A block ends with a branch, and the next one starts with its label.

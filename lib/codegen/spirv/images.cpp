@@ -18,7 +18,8 @@ using ir::Scalar;
 
 namespace {
 
-/// What a module asks for to have the type. Formats that each device has need no more than the image.
+/// Adds the capabilities that a module needs to have the type. Formats that each device has need no more than
+/// the image.
 void AskForType(ModuleBuilder& module, const ir::ShaderImage& image) {
   if (image.dimension == spv::Dim1D)
     module.AddCapability(image.is_sampled ? spv::CapabilitySampled1D : spv::CapabilityImage1D);

@@ -24,7 +24,7 @@ InStep::InStep(const ir::Function& kernel, ir::Inst parallel, const PrivateSums&
 }
 
 bool InStep::IsFree(Op op) {
-  // What is left of vectors by now are components of parameters.
+  // The vectors that are left by now are components of parameters.
   constexpr OpClass kFree[] = {OpClass::Arithmetic, OpClass::Compare, OpClass::Bits,
                                OpClass::Convert,    OpClass::Shape,   OpClass::Vector};
   return std::find(std::begin(kFree), std::end(kFree), ir::ClassOf(op)) != std::end(kFree);

@@ -14,7 +14,7 @@
 //   }
 //
 // Operations of a subgroup are right where all threads of a workgroup come to them together, and nowhere
-// else: behind a branch or a loop that a part of the threads took, a device may run them by parts. (One,
+// else: after a branch or a loop that a part of the threads took, a device may run them by parts. (One,
 // NVIDIA's with driver 580, joined the threads that had left a loop in different turns, and their sums went
 // to one cell.) So sums of several threads into one cell (raise/private_sums.h: `gathered`) are made in step,
 // and the control flow around them with them. A loop whose length differs from thread to thread is not run in

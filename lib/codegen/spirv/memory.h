@@ -49,7 +49,7 @@ class MemoryEmitter {
   }
   AtomicEmitter& atomics() { return atomics_; }
 
-  /// What lies at `place` as a register, and back.
+  /// Reads the value at `place` into a register, and writes it back.
   Id Read(const Place& place, ir::Scalar scalar);
   void Write(const Place& place, ir::Scalar scalar, Id value);
 

@@ -32,7 +32,7 @@ struct BlockMember {
   std::string name;
 };
 
-/// What tools are to call a block and its only member.
+/// The names that tools show for a block and its only member.
 struct BlockNames {
   std::string block;
   std::string member;
@@ -40,8 +40,8 @@ struct BlockNames {
 
 class ModuleBuilder {
  public:
-  /// `version`: as in the header, 0x00010500 for 1.5. `producer`: what the module says that it was made by;
-  /// empty: neither that nor any name, which a translation to another language would take up.
+  /// `version`: as in the header, 0x00010500 for 1.5. `producer`: the tool that the module names as its
+  /// maker; empty: neither that nor any name, which a translation to another language would take up.
   ModuleBuilder(uint32_t version, std::string_view producer) : version_(version), producer_(producer) {}
 
   Id NewId() { return next_id_++; }
@@ -54,8 +54,8 @@ class ModuleBuilder {
   void PreserveSpecialFloats() { preserves_ = true; }
   /// The widths in bits for which that is stated.
   std::vector<uint32_t> PreservedWidths() const;
-  /// Translators to other languages read the module: what one of them loses or refuses is said in words
-  /// that it takes.
+  /// Translators to other languages read the module: the parts that one of them loses or refuses are
+  /// expressed in words that it takes.
   void SetForTranslators() { for_translators_ = true; }
   bool IsForTranslators() const { return for_translators_; }
   void AddExtension(std::string_view name) { extensions_.emplace(name); }
@@ -101,9 +101,9 @@ class ModuleBuilder {
   /// The bits of a constant that ConstantFloat made; none of any other value.
   std::optional<uint64_t> FloatBits(Id id) const;
   Id ConstantBool(bool value);
-  /// A bool that whoever makes a pipeline may set; false where nobody does.
+  /// A bool that the maker of a pipeline may set; false where it does not.
   Id SpecializedBool(uint32_t number);
-  /// An integer of that kind, with a value where nobody sets it.
+  /// An integer of that kind, with a value for pipelines that do not set it.
   Id SpecializedInt(uint32_t width, uint32_t number, uint64_t value, std::string_view name);
   Id ConstantNull(Id type) { return InternTyped(spv::OpConstantNull, type, {}); }
   Id ConstantComposite(Id type, std::span<const Id> parts) {
@@ -119,7 +119,7 @@ class ModuleBuilder {
   void AddSource(Id file, std::span<const std::string_view> parts);
   /// An instruction of DebugSet outside of functions.
   Id DebugInfo(uint32_t instruction, std::initializer_list<Id> operands);
-  /// What tools are to call an id.
+  /// Sets the name that tools show for an id.
   void Name(Id id, std::string_view name);
   void NameMember(Id id, uint32_t member, std::string_view name);
 

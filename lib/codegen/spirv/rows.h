@@ -74,7 +74,7 @@ class RowEmitter {
   MemoryEmitter& memory_;
   StatusReporter& status_;
   std::map<uint32_t, Id> own_tokens_;                       ///< by group without a gate
-  std::map<std::pair<uint32_t, StackUse>, Id> own_arrays_;  ///< of those rows
+  std::map<std::pair<uint32_t, StackUse>, Id> own_arrays_;  ///< of these rows
   SideTable<ir::Value, std::set<StackUse>> uses_;           ///< by row: the stacks that its accesses go to
   std::map<std::pair<ir::Value, StackUse>, Id> arrays_;
 };

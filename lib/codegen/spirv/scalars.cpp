@@ -78,7 +78,7 @@ Id ScalarEmitter::Emit(Op op, Scalar operand, Scalar result, std::span<const Id>
       if (product != 0) return RoundToHalf(Float(spv::OpFAdd, Scalar::F32, {product, operands[2]}));
       return HalfFma(operands[0], operands[1], operands[2]);
     }
-    // What gives one of its operands, its negative or an integral value needs no rounding.
+    // An operation that gives one of its operands, its negative or an integral value needs no rounding.
     bool exact = op == Op::Neg || op == Op::Abs || op == Op::Sgn || op == Op::Floor || op == Op::Ceil ||
                  op == Op::Round || op == Op::Trunc || op == Op::Min || op == Op::Max;
     Id single = operands.size() == 1 ? UnaryFloat(op, Scalar::F32, operands[0])
@@ -364,7 +364,7 @@ Id ScalarEmitter::BinaryFloat(Op op, Scalar scalar, Id a, Id b) {
 
 namespace {
 
-/// What GLSL.std.450 calls an operation; Bad where it has no such function.
+/// The name of an operation in GLSL.std.450; Bad where it has no such function.
 GLSLstd450 GlslFunction(Op op) {
   // clang-format off
   switch (ir::In<ir::LibraryFunction>(op)) {
@@ -504,8 +504,8 @@ Id ScalarEmitter::Reinterpret(Scalar from, Scalar to, Id a) {
 }
 
 /// In integer arithmetic, since the rounding of a conversion is the device's choice. Up to 2^-14 the sum with
-/// 0.5 leaves multiples of 2^-24, which are the subnormal numbers; above, half of what is cut off is added,
-/// less one bit where the rest is even; from 65520 on it is infinite.
+/// 0.5 leaves multiples of 2^-24, which are the subnormal numbers; above, half of the bits that are cut off
+/// is added, less one bit where the rest is even; from 65520 on it is infinite.
 Id ScalarEmitter::RoundToHalf(Id single) {
   Id word = m_.IntType(32), number = m_.FloatType(32);
   Id bits = f_.Emit(spv::OpBitcast, word, {single});

@@ -10,8 +10,8 @@
 //
 // Devices may regroup whatever SPIR-V does not protect, products over sums included. Only fast mode lets
 // them; in the others every operation is protected, and where a product and a sum may become one operation
-// (FloatMode::Contract) the body's emission writes the fma itself. What decides about control flow is
-// protected in all of them (SetMode).
+// (FloatMode::Contract) the body's emission writes the fma itself. The values that decide about control flow
+// are protected in all of them (SetMode).
 
 #include "codegen/common/config.h"
 #include "codegen/spirv/function_builder.h"

@@ -13,7 +13,7 @@ namespace adc::codegen::spirv {
 /// How buffers are reached.
 enum class Addressing : uint8_t {
   Far,    ///< Vulkan: device addresses among the words
-  Near,   ///< Vulkan: descriptors; what has none through its device address
+  Near,   ///< Vulkan: descriptors; a binding without one is reached by its device address
   Alone,  ///< Vulkan: descriptors alone, words, heap and status among them
   Metal,  ///< buffer bindings alone
 };
@@ -44,7 +44,7 @@ enum class AtomicWay : uint8_t {
   Count,     ///< a count of a size kernel: the halves of a 64-bit element, each as a word
 };
 
-/// What the device does with atomics beyond words.
+/// The abilities of the device for atomics beyond words.
 struct AtomicAbility {
   bool float_add = false;  ///< f32 and f64 additions in memory
 };
@@ -59,7 +59,7 @@ bool IsCounts(const ir::Function& kernel, uint32_t param);
 /// True where the access updates its element atomically: not in local arrays, not a decided `add_to`.
 bool IsAtomicUpdate(const ir::Function& kernel, ir::Inst inst);
 
-/// What a task does with one parameter.
+/// The accesses of a task to one parameter.
 struct ParamUse {
   bool written = false;
   bool by_address =

@@ -12,7 +12,7 @@ namespace {
 
 /// More would allow one workgroup at a time on devices that have the least that Vulkan asks for.
 constexpr uint32_t kMostShared = 8u << 10;
-/// Elements of which each is added up over the subgroup, where threads come to several: more of those that
+/// Elements of which each is added up over the subgroup, where threads come to several: more of elements that
 /// are parts of a word, whose threads wait for one another.
 constexpr uint32_t kElements = 2, kElementsInWords = 4;
 

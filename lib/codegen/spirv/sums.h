@@ -39,16 +39,16 @@ class SumEmitter {
   const std::vector<PrivateSum>& sums() const { return sums_.sums; }
   /// The sum that an accumulation belongs to; ir::kNoAttr: none.
   uint32_t SumOf(ir::Inst inst) const { return sums_.sum_of.Get(inst); }
-  /// What a sum starts from.
+  /// The number from which a sum starts.
   Id Start(uint32_t sum) const { return scalars_.Constant(sums_.sums[sum].scalar, sums_.sums[sum].start); }
   /// Whether values of a type are added up over subgroups.
   static bool CanAdd(ir::Scalar scalar) { return scalar != ir::Scalar::I1; }
   /// Where threads are in step: the gathered sums `sums`, into neighbouring components of one element, of the
   /// threads with `active`. `one_cell`: it is the same element for all of them.
   void AddTogether(std::span<const ir::Inst> sums, Id active, bool one_cell);
-  /// Where threads are in step: what those with `active` add to the cell of `sum`.
+  /// Where threads are in step: the total that those with `active` add to the cell of `sum`.
   Id TotalOf(ir::Inst sum, Id active);
-  /// What a thread adds by itself.
+  /// The value that a thread adds by itself.
   Id ValueOf(ir::Inst sum);
   /// Whether threads exchange values of a type without asking more of the device than their sums do.
   static bool CanExchange(ir::Scalar scalar) {
@@ -70,7 +70,7 @@ class SumEmitter {
   uint32_t SharedBytes() const { return shared_bytes_; }
 
  private:
-  /// What an invocation has of a sum.
+  /// The part of a sum that an invocation has.
   struct Partial {
     Id total = 0;
     Id touched = 0;  ///< 0: the cell may always be touched
@@ -92,7 +92,7 @@ class SumEmitter {
   /// The totals of `left` at `variables`, of `count` subgroups.
   void Collect(std::span<const Left> left, std::span<const Id> variables, Id count);
   void UpdateCell(uint32_t sum, const Partial& partial);
-  /// The sum of a subgroup's registers, of those where `has` holds.
+  /// The sum of the registers of a subgroup where `has` holds.
   Id AddOver(ir::Scalar scalar, Id has, Id value);
   /// Which of the threads with `left` have the element that one of them has.
   Id PeersOf(std::pair<Id, uint32_t> element, Id left);

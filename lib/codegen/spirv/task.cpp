@@ -49,8 +49,8 @@ void TaskEmitter::EmitSerial(const analysis::Task& task) {
 
 // llvmpipe counts the turns of all loops of a thread together, and lets each loop end after one turn when
 // there have been 65,535, in silence. So does a loop of two turns at the end, of a length that it cannot
-// know. What decides the loop's exit is known where the loop has been left (Mesa puts a constant there), so
-// that another number tells how often it has run.
+// know. The value that decides the loop's exit is known where the loop has been left (Mesa puts a constant
+// there), so that another number tells how often it has run.
 void TaskEmitter::EmitCutCheck() {
   Id check = m_.NewId(), done = m_.NewId(), cut = m_.NewId(), whole = m_.NewId();
   f_.Select(m_.SpecializedBool(ADRT_VULKAN_CUTS_LOOPS), check, done, done);
@@ -274,7 +274,8 @@ void TaskEmitter::EmitInTeams(const analysis::Task& task, uint32_t lanes) {
   f_.Start(done);
 }
 
-/// In a launch with a workgroup for so many iterations as lanes its first threads have one each.
+/// In a launch with one workgroup for as many iterations as a wave has lanes, its first threads have one
+/// each.
 void TaskEmitter::EmitAlone(const analysis::Task& task, Id by_lanes) {
   body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
   bool guarded = kernel_[task.parallel].Has(ir::Word::Recheck);

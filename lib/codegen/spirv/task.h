@@ -25,7 +25,7 @@ class TaskEmitter {
 
   /// Emits the whole task and ends the function.
   void Emit(const analysis::Task& task);
-  /// So many iterations a workgroup may run together (common/wave_teams.h); 0: not in this way.
+  /// The number of iterations that a workgroup may run together (common/wave_teams.h); 0: not in this way.
   uint32_t TeamLanes(const analysis::Task& task) const;
   /// The axes of a dispatch that the counters of a loop run along; none where the loop is not one iteration
   /// per invocation of a shader.
@@ -44,7 +44,7 @@ class TaskEmitter {
   void EmitSerial(const analysis::Task& task);
   void EmitParallel(const analysis::Task& task);
   /// The form of the task in which an invocation runs an iteration, and that in which a workgroup does, or
-  /// runs `lanes` of them. `by_lanes`: whether the launch has a workgroup for so many; 0: it has not.
+  /// runs `lanes` of them. `by_lanes`: whether the launch has a workgroup for that many; 0: it has not.
   void EmitAlone(const analysis::Task& task, Id by_lanes = 0);
   void EmitInTeams(const analysis::Task& task, uint32_t lanes);
   /// In a launch that is not in teams of one: one of both forms, where there are both.
@@ -56,8 +56,8 @@ class TaskEmitter {
   Id Unfolded(Id extent);
   /// The axes of a loop; the extent of the first one only where it is wanted.
   std::vector<Axis> AxesOf(ir::Inst loop, bool with_first);
-  /// What thread starts with: `first`, or the end where the bounds do not give the iterations that were
-  /// launched.
+  /// The iteration with which a thread starts: `first`, or the end where the bounds do not give the
+  /// iterations that were launched.
   Id GuardBounds(const std::vector<Axis>& axes, Id first);
   /// Binds the counters of iteration `position`.
   void BindCounters(const std::vector<Axis>& axes, Id position);

@@ -29,7 +29,7 @@ std::string Validate(const Words& module, uint32_t level) {
 
 namespace {
 
-/// Where the extensions of a module begin and end: after its capabilities.
+/// The begin and the end of the extensions of a module: after its capabilities.
 std::pair<size_t, size_t> ExtensionsOf(const Words& module) {
   auto op_at = [&](size_t at) { return static_cast<spv::Op>(module[at] & spv::OpCodeMask); };
   size_t first = 5;

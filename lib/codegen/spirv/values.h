@@ -1,5 +1,6 @@
 #pragma once
-// What stands for each IR value in SPIR-V: results as they are emitted, constants and parameters on demand.
+// The ids that stand for each IR value in SPIR-V: results as they are emitted, constants and parameters on
+// demand.
 
 #include "codegen/spirv/environment.h"
 

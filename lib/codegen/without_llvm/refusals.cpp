@@ -1,4 +1,4 @@
-// What needs LLVM, in an adc that was built without it: refused.
+// The entry points that need LLVM, for an adc that was built without it: they refuse.
 
 #include "codegen/amdgpu/emit.h"
 #include "codegen/common/back_ends.h"

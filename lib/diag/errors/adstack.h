@@ -1,5 +1,5 @@
 #pragma once
-// Ids of adstack.def: who reports one includes this alone, so that a new id rebuilds few files.
+// Ids of adstack.def: a file that reports one includes this alone, so that a new id rebuilds few files.
 
 #include "diag/errors.h"
 

@@ -6,8 +6,8 @@
 //   &b(i, 0)                      the row i of the buffer b, 0
 //   &v.x                          x and what follows it in the struct v, 0
 //
-// What would have to be looked up at run time is refused: a pointer in memory, or one to either of two
-// arrays.
+// Addresses that would have to be looked up at run time are refused: a pointer in memory, or one to either of
+// two arrays.
 
 #include "frontend/cpp/addresses.h"
 
@@ -108,7 +108,7 @@ ObjectPtr Addresses::At(const Address& address, SourceRange range) {
   return Element(address.array, Narrow(address.index), range);
 }
 
-/// What the address is of, seen as objects of another type.
+/// The target of the address, seen as objects of another type.
 Address Addresses::SeenAs(const Address& address, QualType type, SourceRange range) {
   if (address.array == nullptr || context_.hasSameUnqualifiedType(address.array->element, type))
     return address;
@@ -182,7 +182,7 @@ bool Addresses::Outlives(const Object& object, const Born& other) const {
 void Addresses::Bind(const ObjectPtr& pointer, const Address& address, SourceRange range) {
   bool same = pointer->bound && SameArray(pointer->of, address.array);
   bool elsewhere = writer_.Depth() != pointer->born.depth || writer_.MayHaveLeft(pointer->born.scopes);
-  // Null or into one array, as the index says. What a loop asked before does not know of the null.
+  // Null or into one array, as the index says. Questions that a loop asked before do not know of the null.
   bool joins = elsewhere && pointer->bound && (pointer->of == nullptr) != (address.array == nullptr);
   bool may_be_null = joins || address.may_be_null;
   if (may_be_null && !pointer->may_be_null && writer_.LoopCount() != pointer->born.loops)

@@ -89,7 +89,7 @@ void Context::CheckSize(SourceRange range) {
 }
 
 void Context::SetPlace(SourceRange range) {
-  // What a library's header does stands where the kernel calls it.
+  // Code of a library's header has the place where the kernel calls it.
   if (range.isInvalid() || shared_.places.InSystemHeader(range.getBegin())) return;
   writer_.builder().SetSpan(shared_.places.Of(range));
 }

@@ -1,5 +1,5 @@
 #pragma once
-// What all parts of the lowering share: where the IR is written, how a construct without a lowering is
+// The base of all parts of the lowering: where the IR is written, how a construct without a lowering is
 // refused, and what a C++ type is in the IR.
 
 #include <clang/AST/ASTContext.h>
@@ -37,7 +37,7 @@ struct OtherUses {
   std::map<const clang::VarDecl*, std::vector<const clang::VarDecl*>> pointers;
 };
 
-/// What all kernels of a file share.
+/// The state that all kernels of a file share.
 struct Shared {
   clang::ASTContext& context;
   ir::Module& module;

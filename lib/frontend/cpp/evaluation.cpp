@@ -17,7 +17,7 @@ Value Evaluation::Condition(const clang::Expr* expression) {
   return TypeOf(v) == ir::kI1 ? v : Convert(v, ir::kI1);
 }
 
-/// What an expression gives as an object that lives as long as it is used.
+/// The result of an expression as an object that lives as long as it is used.
 ObjectPtr Evaluation::Temporary(const clang::Expr* expression, std::string_view name) {
   if (std::optional<Type> type = RegisterType(expression->getType())) {
     ObjectPtr slot = NewSlot(*type, expression->getType(), name);

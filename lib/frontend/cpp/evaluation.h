@@ -6,7 +6,7 @@
 
 namespace adc::frontend {
 
-/// What a call gives: a number, vector or matrix, or an object, or nothing.
+/// The result of a call: a number, vector or matrix, or an object, or nothing.
 struct Given {
   Value value = {};
   ObjectPtr object = {};
@@ -24,9 +24,9 @@ struct Frame : Running {
   size_t scope = 0;  ///< which a `return` leaves
 };
 
-/// What `e` stands for where Clang's tree holds it in place of what was written: a constant or a whole
-/// expression with its temporaries, an argument of a template, a default, a value of another expression.
-/// Null: `e` itself was written.
+/// The expression that `e` stands for where Clang's tree holds it in place of the written one: a constant or
+/// a whole expression with its temporaries, an argument of a template, a default, a value of another
+/// expression. Null: `e` itself was written.
 const clang::Expr* WrittenFor(const clang::Expr* e);
 
 class Evaluation : protected Memory {

@@ -426,7 +426,7 @@ void Expressions::MakeClosure(const ObjectPtr& object, const clang::LambdaExpr* 
   }
 }
 
-/// An expression whose value nobody uses.
+/// An expression whose value is not used.
 void Expressions::Effect(const clang::Expr* e) {
   e = e->IgnoreParens();
   SetPlace(e->getSourceRange());

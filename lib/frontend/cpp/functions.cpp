@@ -109,7 +109,7 @@ Given Functions::RunBody(Frame& frame, const clang::Stmt* body,
   return {{}, frame.result};
 }
 
-/// What a constructor does before its body.
+/// Runs the part of a constructor before its body.
 void Functions::InitialiseMembers(const clang::CXXConstructorDecl* constructor) {
   for (const clang::CXXCtorInitializer* init : constructor->inits()) {
     const clang::Expr* value = init->getInit();

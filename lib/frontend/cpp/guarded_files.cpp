@@ -49,7 +49,7 @@ void GuardedFiles::Guard(const std::string& input, const std::vector<std::string
   for (const auto& module : options.PrebuiltModuleFiles) roots_.AddFolderOf(from(module.second));
 }
 
-/// Whoever installs the system's headers puts links there that lead elsewhere: what counts is the way in, as
+/// The system's headers are installed with links that lead elsewhere: the way in counts, as
 /// long as the text has not left it by a "..".
 bool GuardedFiles::InSystemFolder(std::string_view path) const {
   return std::any_of(system_folders_.begin(), system_folders_.end(), [&](const std::string& folder) {

@@ -27,7 +27,7 @@ class GuardedFiles : public llvm::vfs::ProxyFileSystem {
   /// folder.
   void Guard(const std::string& input, const std::vector<std::string>& import_dirs,
              clang::Preprocessor& preprocessor, const std::string& directory);
-  /// What has been refused since the last call, as errors without a place.
+  /// The refusals since the last call, as errors without a place.
   std::vector<diag::Diagnostic> TakeRefusals() { return std::exchange(refusals_, {}); }
 
   llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine& path) override;

@@ -23,7 +23,7 @@ Value RoundAway(Writer& to, Values v) {
   return to.Make(Op::Copysign, {rounded, a});
 }
 
-/// What is left of a, less the nearest multiple of b, the even one of two.
+/// The rest of a after the nearest multiple of b, the even one of two.
 Value Remainder(Writer& to, Values v) {
   Value a = v[0], b = to.Make(Op::Abs, {v[1]});
   Type type = to.TypeOf(a);

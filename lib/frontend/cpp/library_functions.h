@@ -10,7 +10,7 @@
 
 namespace adc::frontend {
 
-/// What the operands of a function are.
+/// The kind of a function's operands.
 enum class Takes : uint8_t {
   Floats,    ///< of the type of the result, which is a float
   Numbers,   ///< of the type of the result, which is no truth
@@ -18,7 +18,7 @@ enum class Takes : uint8_t {
   Bits,      ///< an integer
 };
 
-/// Who has a function.
+/// The owner of a function.
 enum class From : uint8_t {
   Anywhere,
   Std,       ///< namespace std

@@ -7,8 +7,8 @@
 //   ComplexNumbers, Globals, Pointers, Library        expressions of one kind
 //   Expressions, Statements, Functions, Contract      the tree
 //
-// Functions are lowered where they are called. What has no lowering is refused at its place: a Refusal leaves
-// the kernel, and the next one is tried.
+// Functions are lowered where they are called. A construct without a lowering is refused at its place: a
+// Refusal leaves the kernel, and the next one is tried.
 
 #include "frontend/cpp/contract.h"
 

@@ -1,5 +1,5 @@
 #pragma once
-// What a C++ expression that names something names: a variable, a part of one, an element of a buffer.
+// The things that a C++ expression may name: a variable, a part of one, an element of a buffer.
 // Objects exist while a kernel is lowered; what is left of them in the IR is values and accesses.
 
 #include <clang/AST/Type.h>
@@ -39,7 +39,7 @@ struct Storage {
   bool alone = true;  ///< nothing else of the struct lies in these words
 };
 
-/// What there was when something was declared: regions around, values and slots.
+/// The state when something was declared: regions around, values and slots.
 struct Born {
   size_t depth = 0, values = 0, slots = 0, loops = 0, scopes = 0;
 };

@@ -323,7 +323,7 @@ uint32_t Objects::WordBytes(const Storage& storage) const {
   return static_cast<uint32_t>(ir::ByteSize(TypeOf(storage.bases[0]).scalar));
 }
 
-/// What lies `bytes` further in the struct.
+/// The place `bytes` further in the struct.
 Storage Objects::Shifted(Storage storage, uint64_t bytes) {
   uint32_t word = WordBytes(storage);
   bytes += storage.byte;

@@ -4,7 +4,7 @@
 
 namespace adc::frontend {
 
-/// What the lambda that is being lowered has captured: a variable, or where it is null `this`.
+/// A capture of the lambda that is being lowered: a variable, or `this` if it is null.
 ObjectPtr Pointers::Captured(const clang::ValueDecl* variable, SourceRange range) {
   const auto* method = llvm::dyn_cast_or_null<clang::CXXMethodDecl>(frame_->function);
   if (method == nullptr || !method->getParent()->isLambda()) return nullptr;
@@ -231,7 +231,7 @@ void Pointers::MoveMemory(const clang::CallExpr* call, bool sets) {
     writer_.Close();
   };
   if (sets || !SameArray(to.array, from.array)) return run({});
-  // What overlaps is copied from the end that is not written first.
+  // Memory that overlaps is copied from the end that is not written first.
   Value back = Make(Op::Gt, {writer_.Cast(to.index, ir::kI64), writer_.Cast(from.index, ir::kI64)});
   writer_.If(back, [&] { run({ir::Word::Reversed}); }, [&] { run({}); });
 }

@@ -64,7 +64,7 @@ class Messages : public clang::DiagnosticConsumer {
       return;
     }
     Flush();
-    // What Clang says of a file that it was not given, the guard says better.
+    // The guard says more of a file that Clang was not given than Clang does.
     unsigned id = info.getID();
     bool of_file = id == clang::diag::err_cannot_open_file || id == clang::diag::err_pp_file_not_found ||
                    id == clang::diag::err_fe_error_opening;
@@ -309,7 +309,7 @@ void ReadOne(const std::string& path, const CppConfig& config, ir::Module& modul
   invocation.setDiagnosticConsumer(&messages);
   bool done = invocation.run();
   messages.Flush();
-  // Behind a fatal error Clang says no more.
+  // Clang says no more after a fatal error.
   if (!diagnostics.HasErrors()) messages.TellRefusals({});
   if (!done && !diagnostics.HasErrors())
     diagnostics.Error(diag::E0801, {}, "'" + path + "' could not be compiled");

@@ -121,7 +121,7 @@ void Statements::RunSwitch(const clang::SwitchStmt* choice) {
        one = one->getNextSwitchCase())
     --labels;
   if (labels != 0) Refuse(choice, "a case stands inside of another statement of the switch");
-  // What one arm declares without a value another one may assign.
+  // Another arm may assign a variable that one arm declares without a value.
   for (const clang::Stmt* s : statements) {
     const auto* declared = llvm::dyn_cast<clang::DeclStmt>(s);
     if (declared == nullptr) continue;

@@ -4,13 +4,13 @@
 //   union Vec3 { struct { float x, y, z; }; float v[3]; };    v[1] is y
 //
 // Where numbers of different types and one size lie in one place, the union has one of them, a float if there
-// is one, and the others are its bits. What passes through bits has no derivative.
+// is one, and the others are its bits. Numbers that pass through bits have no derivative.
 
 #include "frontend/cpp/objects.h"
 
 namespace adc::frontend {
 
-/// What lies there, made of the numbers.
+/// The object that lies there, made of the numbers.
 ObjectPtr Objects::Overlay(QualType type, uint64_t offset, const std::map<uint64_t, ObjectPtr>& numbers) {
   if (RegisterType(type)) return BitsOf(numbers.at(offset), type);
   auto object = std::make_shared<Object>();

@@ -256,7 +256,7 @@ Value Expressions::ValueOfBinary(const clang::BinaryOperator* binary) {
   return Arithmetic(kind, a, b, binary);
 }
 
-/// A vector, a matrix, or a number behind adc::diff, from its constructor's arguments.
+/// A vector, a matrix, or a number in adc::diff, from its constructor's arguments.
 Value Expressions::ValueOfConstruct(const clang::CXXConstructExpr* construct) {
   Type type = NeedRegister(construct->getType(), construct->getSourceRange());
   std::vector<Value> parts;

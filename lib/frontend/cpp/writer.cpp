@@ -137,7 +137,7 @@ void Writer::If(Value condition, const std::function<void()>& then, const std::f
   }
   reachable_ = no.falls;
   if (!yes.falls) {
-    // What the other branch does follows, and knows what it knew.
+    // The content of the other branch follows, with the values that it knew.
     known_ = std::move(no.known);
     Block rest = std::exchange(no.block, function_.NewBlock());
     no.falls = true;
@@ -245,7 +245,7 @@ void Writer::CloseScope() {
   bool ends = reachable_ || scope.ends;
   reachable_ = ends || !scope.exits.empty();
   if (scope.exits.empty()) return;
-  // What was computed inside is not seen any more.
+  // Values that were computed inside are not seen any more.
   for (Slot slot = 0; slot < slots_.size(); ++slot) {
     Value known = known_[slot];
     bool before = known.Valid() && (function_.IsConstant(known) || known.raw < scope.values);

@@ -115,7 +115,7 @@ class Writer {
   void Jump(ir::Op op, std::span<const ir::Value> operands);
   void Enter(ir::Inst loop, bool repeats);
   void DropSlots(size_t count);
-  /// What is known where two ways meet, or where a value from before `opened` may have been replaced.
+  /// Forgets the values of slots that were stored to after `opened`.
   void ForgetStoredSince(uint64_t opened);
   bool DoesSomething(const Loop& loop, ir::Block test) const;
 

@@ -1,5 +1,5 @@
 // glslang reads, checks and translates. Here are what it is asked for, the files that it includes, its
-// messages with places. What the text marks is marks.h's.
+// messages with places. marks.h reads the marks of the text.
 
 #include "frontend/glsl/compile.h"
 
@@ -43,7 +43,7 @@ std::vector<Entry> EntriesOf(const std::string& text) {
   std::string code = CodeOf(text);
   std::vector<Entry> entries;
   for (size_t at = code.find(kMark); at != std::string::npos; at = code.find(kMark, at + 1)) {
-    // The function stands behind the last of its attributes.
+    // The function stands after the last of its attributes.
     size_t after = at;
     while (after < code.size() && code[after] == '[')
       after = code.find_first_not_of(kBlanks, std::min(code.find(']', after), code.size() - 1) + 1);
@@ -74,7 +74,7 @@ std::string ChooseEntry(const std::string& text, const CompileConfig& config) {
   return entries.size() == 1 ? entries[0].name : "main";
 }
 
-/// What glslang does not say of a shader without the entry point that is asked for: which ones the text has.
+/// The entry points of the text, which glslang does not name if a shader lacks the one that is asked for.
 /// False where none is seen.
 bool TellEntries(const std::string& text, const std::string& entry, uint32_t base,
                  diag::Diagnostics& diagnostics) {
@@ -276,7 +276,7 @@ void TellLog(std::string_view log, std::vector<diag::Diagnostic>& refusals,
     diagnostics.Error(diag::E0850, {}, "glslang takes '" + name + "' for no shader, and does not say why");
 }
 
-/// What stands in front of the text.
+/// The lines in front of the text.
 std::string PreambleOf(const CompileConfig& config) {
   // As glslc has it: the extension is there, wherever the text asks for it.
   std::string preamble =

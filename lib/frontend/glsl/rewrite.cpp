@@ -65,7 +65,7 @@ class PushConstantRewriter {
     return false;
   }
 
-  /// A name, and the end of the declaration behind it.
+  /// A name, and the end of the declaration after it.
   bool IsVariable(size_t at) const {
     size_t end = EndOfWord(code_, at), next = Skip(code_, end);
     return end > at && next < code_.size() && code_[next] == ';';

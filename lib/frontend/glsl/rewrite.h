@@ -1,5 +1,6 @@
 #pragma once
-// What shaders write and glslang does not read as they mean it, in words that it does. Lines stay lines.
+// Rewrites text of shaders that glslang does not read as they mean it, in words that it does. Lines stay
+// lines.
 
 #include <string>
 

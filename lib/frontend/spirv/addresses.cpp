@@ -51,7 +51,7 @@ bool Addresses::ReadsConstant(const Instruction& load) const {
          (variable.At(0) == spv::StorageClassUniform && !storage);
 }
 
-/// What `value` is the address of; `chain` gets what the address is made of.
+/// The place that `value` is the address of; `chain` gets the parts of the address.
 std::optional<Address> Addresses::MatchAddress(Id value, std::set<Id>& chain) const {
   const Instruction* inst = binary_.Find(value);
   if (inst == nullptr) return std::nullopt;
@@ -132,7 +132,7 @@ void Addresses::Match(std::span<const Instruction* const> all) {
   }
 }
 
-/// What is done with the block behind an address.
+/// The uses of the block that an address leads to.
 void Addresses::Tell(Id pointer, const Address& address, Pointed& pointed) const {
   Id block = types_.Element(binary_.Find(pointer)->type);
   if (address.stride != 0) {

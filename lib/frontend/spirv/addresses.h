@@ -5,7 +5,7 @@
 
 namespace adc::frontend::spirv {
 
-/// An address that the module computes: what a pointer or an integer says, and elements behind it.
+/// An address that the module computes: a pointer's or an integer's, and elements after it.
 struct Address {
   Id base = 0;   ///< a pointer, or the load of an integer
   Id index = 0;  ///< 0: none
@@ -17,10 +17,10 @@ class Addresses {
  public:
   explicit Addresses(const Types& types) : types_(types), binary_(types.binary()) {}
 
-  /// Which addresses the functions compute that are places of buffers, and what is done with blocks behind
+  /// Which addresses the functions compute that are places of buffers, and the uses of the blocks after
   /// them. An address that something else is made of as well is a number, and no place.
   void Find(std::span<const Function* const> functions, Pointed& pointed);
-  /// What the pointer is made of; null where it is no place.
+  /// The parts of the pointer; null where it is no place.
   const Address* Of(Id pointer) const;
   /// Whether the value only goes into addresses.
   bool IsPart(Id value) const { return parts_.count(value) != 0; }

@@ -35,7 +35,7 @@ constexpr Update kUpdates[] = {
 
 }  // namespace
 
-/// What an atomic operation changes: a number of a storage buffer, or of memory that a workgroup shares.
+/// The object of an atomic operation: a number of a storage buffer, or of memory that a workgroup shares.
 Operations::Place Operations::AtomicPlace(const Instruction& inst) {
   Pointer p = GetPointer(inst.At(0), inst);
   if (p.kind == Pointer::Kind::Handle) return TexelPlace(p, inst);
@@ -56,7 +56,7 @@ Operations::Place Operations::AtomicPlace(const Instruction& inst) {
   return place;
 }
 
-/// What `access` gives, which is left out, and gives 0, where the place lies outside of its image.
+/// The result of `access`, which is left out and gives 0 if the place lies outside of its image.
 ir::Value Operations::Inside(const Place& place, const std::function<ir::Value()>& access) {
   if (!place.inside.Valid()) return access();
   ir::Type type = ir::Type::Of(place.Scalar());

@@ -24,7 +24,7 @@ struct Instruction {
   Id type = 0;                         ///< of the result; 0: none
   Id result = 0;                       ///< 0: none
   uint32_t position = 0;               ///< in the module
-  std::span<const uint32_t> operands;  ///< the words behind type and result
+  std::span<const uint32_t> operands;  ///< the words after type and result
   diag::SourceSpan span;
 
   uint32_t At(size_t n) const { return n < operands.size() ? operands[n] : 0; }
@@ -63,7 +63,7 @@ class Binary {
 
   const std::vector<Instruction>& instructions() const { return instructions_; }
   std::vector<Instruction>& instructions() { return instructions_; }
-  /// What defines `id`; null where nothing does.
+  /// The instruction that defines `id`; null where none does.
   const Instruction* Find(Id id) const { return id < definitions_.size() ? definitions_[id] : nullptr; }
   std::string_view NameOf(Id id) const;
   std::string_view MemberName(Id type, uint32_t member) const;

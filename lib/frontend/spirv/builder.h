@@ -27,10 +27,10 @@ class KernelBuilder final : public ir::Builder {
   ir::Value Scaled(ir::Value value, double factor);
   /// The same bits without a sign.
   ir::Value Unsigned(ir::Value value);
-  /// What one of two regions gives, which runs where `condition` holds, or where it does not.
+  /// The value of one of two regions: the first runs if `condition` holds, else the second.
   ir::Value Choose(ir::Value condition, ir::Type type, const std::function<ir::Value()>& first,
                    const std::function<ir::Value()>& second);
-  /// What `body` writes runs where `condition` is `holds`.
+  /// Runs the operations that `body` writes if `condition` is `holds`.
   void When(ir::Value condition, const std::function<void()>& body, bool holds = true);
   /// Ends a region that nothing has ended.
   void Close(ir::Block region);

@@ -46,7 +46,7 @@ Value Values::SpecValue(const Instruction& inst) {
   return {{b_.Int(type, types_.Integer(inst.result).value_or(0))}};
 }
 
-/// What SPIR-V computes of specialisation constants.
+/// An operation of SPIR-V on specialisation constants.
 Value Values::ComputedConstant(const Instruction& inst) {
   if (std::optional<int64_t> known = types_.Integer(inst.result)) {
     bool depends = false;

@@ -13,7 +13,7 @@
 //                                          blocks from %e on
 //
 // Leaving a loop is the IR's `break`. The end of a `switch` from inside an `if`, a `return`, and a `continue`
-// behind which something is still to do leave a scope: around the cases, the body of the function, the body
+// after which something is still to do leave a scope: around the cases, the body of the function, the body
 // of the loop. A scope that nothing leaves is taken out again.
 //
 // Phis are local variables: each edge stores, the block loads. So is a value that is used where the region
@@ -162,7 +162,7 @@ bool ControlFlow::EmitArms(const Block& block, ir::Value condition, Id first, Id
   return falls;
 }
 
-/// A branch of a block that is no selection: one arm at least leaves. What the other one leads to follows,
+/// A branch of a block that is no selection: one arm at least leaves. The blocks of the other one follow,
 /// and is given back; 0 where the region ends with the branch.
 Id ControlFlow::EmitWayOut(const Block& block, ir::Value condition, Id end, bool* falls) {
   const Instruction& last = *block.terminator;

@@ -11,7 +11,7 @@ class ControlFlow final : public Operations {
   void EmitKernel();
 
  private:
-  /// What branches may leave for.
+  /// A target that branches may leave for.
   struct Scope {
     enum class Kind : uint8_t { Function, Loop, Switch } kind = Kind::Function;
     Id merge = 0, next = 0;          ///< of loops: where `continue` goes

@@ -1,5 +1,5 @@
 #pragma once
-// What the ids of a function stand for while it is inlined.
+// The meaning of the ids of a function while it is inlined.
 
 #include <map>
 #include <memory>
@@ -45,7 +45,7 @@ struct Pointer {
   Resource* resource = nullptr;
   bool in_block = false;  ///< the pointee lies inside the block, in this member
   uint32_t member = 0;
-  bool has_outer = false;  ///< the first index behind the member, where the member is an array
+  bool has_outer = false;  ///< the first index after the member, where the member is an array
   Index outer;
   uint64_t offset = 0;  ///< bytes from the member (of a unit of elements: from the element) on
   std::vector<std::pair<ir::Value, uint32_t>> terms;  ///< and indices times bytes

@@ -1,5 +1,5 @@
 #pragma once
-// What a shader does with images: which image an object is, and the operands of each operation.
+// A shader's operations on images: which image an object is, and the operands of each operation.
 
 #include "frontend/spirv/images.h"
 #include "frontend/spirv/memory.h"

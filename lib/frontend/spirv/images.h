@@ -8,7 +8,7 @@
 
 namespace adc::frontend::spirv {
 
-/// What a shader says of the texels of an image, and of its axes.
+/// A shader's statement about the texels of an image, and about its axes.
 struct TexelLayout {
   ir::Scalar scalar = ir::Scalar::F32;  ///< in memory
   uint32_t components = 4;
@@ -26,7 +26,7 @@ struct TexelLayout {
 /// The layout that a type of an image states, a sampled one has four f32; refuses what kernels do not have,
 /// at `place`. `native`: of an image that stays one.
 TexelLayout LayoutOfImage(const Types& types, const Instruction& image, bool native, diag::SourceSpan place);
-/// What code says of an image that stays one. `type`: of the image, or of the image with its sampler.
+/// A statement of code about an image that stays one. `type`: of the image, or of the image with its sampler.
 ir::ShaderImage NativeImageOf(const Types& types, Id type);
 /// The type of the image in a type of an image with its sampler.
 const Instruction& ImageTypeOf(const Types& types, Id type);

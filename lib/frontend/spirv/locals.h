@@ -29,7 +29,7 @@ class Locals : public Pointers {
   ir::Value LoadLeaf(const Local::Leaf& leaf, ir::Value index, uint32_t component = ir::kNoAttr);
 
   std::set<std::string> value_names_;
-  std::map<std::string, uint32_t> next_numbers_;  ///< behind a name that is taken
+  std::map<std::string, uint32_t> next_numbers_;  ///< after a name that is taken
 };
 
 }  // namespace adc::frontend::spirv

@@ -87,7 +87,7 @@ void ControlFlow::EmitBody(const Block& header, Id label) {
   inlined().scopes[own].next = next;
 }
 
-/// The block that only decides whether the loop goes on, the header or the one behind it; null where none
+/// The block that only decides whether the loop goes on, the header or the one after it; null where none
 /// does.
 const Block* ControlFlow::TestOf(const Block& header) {
   Id merge = header.merge->At(0), next = header.merge->At(1);

@@ -18,7 +18,7 @@
 //   Operations   one instruction, whatever it does
 //   ControlFlow  blocks as regions, functions in the place of their calls
 //
-// What needs no ids lies beside them: builder.h, bits.h, images.h, subgroups.h.
+// Parts that need no ids lie beside them: builder.h, bits.h, images.h, subgroups.h.
 
 #include "frontend/spirv/resources.h"
 #include "frontend/spirv/sampler_state.h"

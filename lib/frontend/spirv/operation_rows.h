@@ -7,7 +7,7 @@
 
 namespace adc::frontend::spirv {
 
-/// What an operation of SPIR-V means by its operands.
+/// The meaning of an operation of SPIR-V in terms of its operands.
 enum class Form : uint8_t {
   Plain,
   Unsigned,  ///< integers are unsigned, whatever their type; the result has its own type again

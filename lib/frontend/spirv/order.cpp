@@ -27,7 +27,7 @@ std::set<Id> LoopBlocks(const Binary& binary, const Function& function, const Bl
 
 }  // namespace
 
-/// What orders memory, a barrier of control where there is one; null where nothing does.
+/// The instruction that orders memory, a barrier of control where there is one; null where none does.
 const Instruction* Survey::FindBarrier() const {
   const Instruction* barrier = nullptr;
   for (const Function* function : functions_) {

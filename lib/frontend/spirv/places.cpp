@@ -5,7 +5,7 @@
 
 namespace adc::frontend::spirv {
 
-/// The unit and the element at `more` bytes behind a pointer.
+/// The unit and the element `more` bytes after a pointer.
 Memory::Place Memory::PlaceOf(const Pointer& p, ir::Scalar scalar, uint64_t more, const Instruction& inst) {
   Place place;
   place.unit = p.resource->Find(p.member, scalar);

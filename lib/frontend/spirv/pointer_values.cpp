@@ -1,5 +1,5 @@
 // Pointers to buffers. A shader has the address of a buffer in a block, as a pointer or as an integer, and
-// each such place is a buffer of its own (resources.h). What a pointer leads to is known while the module is
+// each such place is a buffer of its own (resources.h). The target of a pointer is known while the module is
 // read: as a value it is a constant, the number of a *place*, which is a buffer and an element. So it goes
 // through structures, variables and functions; a variable that holds two of them has none.
 //

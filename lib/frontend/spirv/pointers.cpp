@@ -167,7 +167,7 @@ void Pointers::StepToMember(Pointer& p, uint32_t member) {
   }
 }
 
-/// Whether a pointer to an array leads to all of a member: the index is the first one behind it.
+/// Whether a pointer to an array leads to all of a member: the index is the first one after it.
 bool Pointers::IsMember(const Pointer& p) const {
   return !p.has_outer && p.offset == 0 && p.terms.empty() &&
          p.pointee == types_.Member(p.resource->block, p.member);

@@ -31,7 +31,7 @@ uint32_t Swap(uint32_t word) {
   return (word >> 24) | ((word >> 8) & 0xFF00) | ((word << 8) & 0xFF0000) | (word << 24);
 }
 
-/// What the validator says against a module; empty: nothing.
+/// The validator's complaint about a module; empty: none.
 std::string Problem(const Words& words, const ReadConfig& config) {
   spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
   std::string problem;
@@ -104,7 +104,7 @@ class Places {
     if (known->second != nullptr || text == binary_.sources().end() || text->second.empty())
       return known->second;
     std::string own = text->second;
-    // What glslang writes in front of the first line.
+    // glslang writes this in front of the first line.
     constexpr std::string_view kFirst = "#line 1\n";
     if (size_t at = own.find(kFirst); own.starts_with("// OpModuleProcessed") && at != std::string::npos)
       own.erase(0, at + kFirst.size());
@@ -467,7 +467,7 @@ bool ReadSpirv(const std::string& name, const std::vector<uint32_t>& given, cons
             ? "glslang made this of the source: write it another way, or give adc the .spv of another "
               "compiler"
             : "spirv-val says the same; a .spv file is what a compiler of shaders wrote, untouched";
-    // What the validator has no name for.
+    // The validator has no name for these.
     if (problem.starts_with("Invalid ") && !config.before_legalization) {
       help = "SPIRV-Tools " + std::string(spvSoftwareVersionString()) +
              " does not know that: if the module is newer, ask its compiler for SPIR-V 1.6 or less";

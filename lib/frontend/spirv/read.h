@@ -24,7 +24,7 @@ struct ReadConfig {
   std::vector<std::pair<std::string, SamplerState>> samplers = {};
   bool native_images = false;  ///< images stay images, and nothing has an adjoint
   std::string entry = {};      ///< the one entry point to take; empty: all that compute
-  /// What a kernel of the entry point `main` is called.
+  /// The name of a kernel of the entry point `main`.
   std::string main_name = "main";
   uint64_t operation_limit = 500'000;
   /// The module is HLSL's as glslang writes it, which breaks rules about pointers that inlining mends.

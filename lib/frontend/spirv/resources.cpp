@@ -123,7 +123,7 @@ bool Resources::IsPointer(const Resource& holder, Id type, uint64_t offset) cons
   return types_.IsAddress(type) || pointed_->addresses.count({holder.variable, offset}) != 0;
 }
 
-/// What the pointers at fixed places of a block lead to.
+/// The blocks that the pointers at fixed places of a block lead to.
 void Resources::AddPointed(const Resource& holder, Id type, uint64_t offset, const std::string& name,
                            std::vector<Resource>& out) {
   const Binary& binary = types_.binary();
@@ -264,7 +264,7 @@ ir::ParamInfo Resources::MarksOf(const std::string& name, const Resource& resour
                                  bool buffer) {
   ir::ParamInfo all;
   std::string block = Identifier(resource.name);
-  // A marker behind the type of a pointer's block is one of all pointers to it.
+  // A marker after the type of a pointer's block is one of all pointers to it.
   std::string type = resource.by_pointer ? Identifier(types_.binary().NameOf(resource.block)) : block;
   bool is_float = ir::IsFloat(scalar);
   if (is_float) names_.push_back(name);

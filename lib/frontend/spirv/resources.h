@@ -63,7 +63,7 @@ struct Resource {
 /// Whether two scalars can be elements of one unit: floats of one width, or integers of one width.
 bool SameKind(ir::Scalar a, ir::Scalar b);
 
-/// What the shader does with memory that pointers lead to.
+/// The shader's uses of memory that pointers lead to.
 struct Pointed {
   struct Use {
     bool written = false, compares_signed = false, compares_unsigned = false;
@@ -74,7 +74,7 @@ struct Pointed {
   std::map<std::pair<Id, uint64_t>, Id> addresses;
 };
 
-/// What is asked of the parameters.
+/// Demands on the parameters.
 struct ParameterRequest {
   std::vector<MarkedName> marked;
   bool turns_bits = false;            ///< the module makes floats of words, or words of floats
@@ -90,7 +90,7 @@ class Resources {
 
   void Add(std::vector<Resource> found, const Pointed& pointed);
   Resource* Find(Id variable);
-  /// What the pointer leads to that lies there in the block of `variable`; null where none does.
+  /// The block that the pointer there, in the block of `variable`, leads to; null if there is none.
   Resource* FindPointed(Id variable, uint64_t offset);
   std::vector<Resource>& all() { return resources_; }
   /// A by-value parameter of its own, with a name like `name`.
@@ -119,7 +119,7 @@ class Resources {
   uint64_t SizeOf(Id type, uint32_t matrix_stride, bool row_major) const;
   std::string Free(std::string_view wanted);
   bool HasFloatWords(const Resource& resource, const std::string& name, Id array) const;
-  /// What is said of a unit: by its own name or by its block's.
+  /// The statement about a unit, by its own name or by its block's.
   ir::ParamInfo MarksOf(const std::string& name, const Resource& resource, ir::Scalar scalar, bool buffer);
 
   const Types& types_;

@@ -145,7 +145,7 @@ bool Invocations::SubgroupReduction(const Instruction& inst) {
   return true;
 }
 
-/// What is asked of the bits of a ballot.
+/// A question about the bits of a ballot.
 bool Invocations::BallotOperation(const Instruction& inst) {
   auto bits = [&](size_t n) { return b_.ComponentOf(GetOne(inst.At(n)), 0); };
   auto bit_at = [&](ir::Value of, ir::Value lane) {
@@ -181,7 +181,7 @@ bool Invocations::BallotOperation(const Instruction& inst) {
   }
 }
 
-/// What reads the value of another lane.
+/// An operation that reads the value of another lane.
 bool Invocations::ShuffleOperation(const Instruction& inst) {
   auto lane_by = [&](ir::Op op, ir::Value by) { return b_.Make(op, {Subgroup().Lane(), by}); };
   ir::Value lane;
@@ -213,9 +213,9 @@ bool Invocations::ShuffleOperation(const Instruction& inst) {
   return true;
 }
 
-/// What adc prints adds up within a subgroup and lets one invocation of it update memory, whatever the size
-/// of the subgroup is: that of one invocation gives the same updates. Other modules may count on more of
-/// them.
+/// Code that adc has printed adds up within a subgroup and lets one invocation of it update memory, whatever
+/// the size of the subgroup is: that of one invocation gives the same updates. Other modules may count on
+/// more of them.
 bool Invocations::OfOneInvocation(const Instruction& inst) {
   if (inst.op == spv::OpGroupNonUniformElect) {
     SetOne(inst, b_.Int(ir::kI1, 1));

@@ -1,7 +1,7 @@
 #pragma once
-// What the invocations of a subgroup do together, through arrays that their workgroup shares: each puts down
-// its value, all wait, and each reads those of its subgroup. A subgroup has 32 invocations, or what is left
-// of the workgroup. An invocation that has ended takes no part.
+// Operations of the invocations of a subgroup together, through arrays that their workgroup shares: each puts
+// down its value, all wait, and each reads those of its subgroup. A subgroup has 32 invocations, or what is
+// left of the workgroup. An invocation that has ended takes no part.
 
 #include <optional>
 

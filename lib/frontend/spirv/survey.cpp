@@ -98,7 +98,7 @@ Id Survey::OwnerOf(Id pointer) const {
   return types_.Element(inst->type);
 }
 
-/// What an instruction names, writes and calls.
+/// Takes down the names, writes and calls of an instruction.
 void Survey::SeeUses(const Instruction& inst, std::set<Id>& used, std::vector<Id>& pending) {
   auto see = [&](Id id) {
     const Instruction* named = binary_.Find(id);

@@ -1,5 +1,5 @@
 #pragma once
-// What the functions do that an entry point calls, before anything of the kernel is written: which variables
+// Facts of the functions that an entry point calls, before anything of the kernel is written: which variables
 // they access and how, and whether the invocations of a workgroup wait for each other.
 
 #include <array>
@@ -42,7 +42,7 @@ class Survey {
     const Instruction* inst;
     bool in_loop, in_entry;
   };
-  /// What the functions access, by the owner of the memory, and the ids that something uses.
+  /// The accesses of the functions, by the owner of the memory, and the ids that something uses.
   struct Uses {
     std::map<Id, std::vector<Access>> accesses;
     std::set<Id> operands;

@@ -1,4 +1,4 @@
-// Cases of a switch, one `if` behind the other.
+// Cases of a switch, one `if` after the other.
 
 #include <algorithm>
 
@@ -126,7 +126,7 @@ std::set<Id> ControlFlow::ReachedFrom(Id label, Id merge, Id target) {
 
 // Cases in the order of their blocks; one that another falls into comes right after it. Each runs where the
 // selector is one of its literals, or where the case before it has fallen through.
-// Whether control may get behind the switch is the result.
+// Gives whether control may get past the switch.
 bool ControlFlow::EmitSwitch(const Block& block) {
   Id merge = block.merge->At(0);
   std::vector<SwitchCase> cases = CasesOf(block);
@@ -147,7 +147,7 @@ bool ControlFlow::EmitSwitch(const Block& block) {
     ir::Inst branch = b_.If(condition, {});
     b_.SetBlock(kernel_[branch].regions[0]);
     if (may_fall) {
-      // What has fallen has stored what the phis take from the case above.
+      // A case that has fallen through has stored the values that the phis take from the case above.
       b_.When(b_.Make(Op::Not, {LoadSlot(fell)}), [&] { StoreEdge(block.label, label); });
       StoreSlot(fell, b_.Int(ir::kI1, 0));
     } else {
@@ -157,7 +157,7 @@ bool ControlFlow::EmitSwitch(const Block& block) {
     if (label == merge) {
       falls = true;
     } else if (next != 0 && next != merge && ReachedFrom(label, merge, next).count(next) != 0) {
-      // What reaches the next case falls into it.
+      // Control that reaches the next case falls into it.
       if (EmitFrom(0, label, next)) {
         StoreSlot(fell, b_.Int(ir::kI1, 1));
         may_fall = true;

@@ -252,7 +252,7 @@ std::optional<int64_t> Types::Operation(const Instruction& inst, uint32_t depth)
     default:
       return std::nullopt;
   }
-  // What leaves 32 bits would wrap in the shader.
+  // A number beyond 32 bits would wrap in the shader.
   if (value < INT32_MIN || value > INT32_MAX) return std::nullopt;
   return value;
 }

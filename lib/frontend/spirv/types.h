@@ -59,7 +59,7 @@ class Types {
   void Leaves(Id type, std::vector<ir::Type>& leaves) const;
   uint32_t ArrayStride(Id array) const;
 
-  /// What --spec gave a constant.
+  /// The value that --spec gave a constant.
   std::optional<uint64_t> SpecBits(Id constant) const {
     auto given = spec_values_.find(constant);
     return given == spec_values_.end() ? std::nullopt : std::optional(given->second);

@@ -12,7 +12,7 @@
 
 namespace adc::frontend::spirv {
 
-/// What attempts at a kernel leave to the next one.
+/// Facts that attempts at a kernel leave to the next one.
 struct Attempt {
   uint64_t spent = 0;       ///< units of work
   std::set<Id> has_slot;    ///< values that are used where they are not seen

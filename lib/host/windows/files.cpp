@@ -1,6 +1,6 @@
-// Files on Windows: what host/files.h and host/read_text.h promise, but for one thing: a file is
-// written beside its place and then replaces it in one step, so that a reader sees the old one or the new
-// one; a kill between may leave the neighbour, whose name ends in .adc-part and numbers.
+// Files on Windows, as host/files.h and host/read_text.h promise, but for one thing: a file is written beside
+// its place and then replaces it in one step, so that a reader sees the old one or the new one; a kill
+// between may leave the neighbour, whose name ends in .adc-part and numbers.
 
 #include "host/files.h"
 
@@ -215,7 +215,7 @@ FileStatus WriteWhole(const std::string& path, std::span<const uint8_t> bytes) {
   return CannotWrite(path, error);
 }
 
-// Who may read a new file is a property of its folder here.
+// On Windows the folder of a new file decides who may read it.
 FileStatus WriteSecret(const std::string& path, std::string_view) {
   return FileFailure{"cannot write '" + path + "': adc makes no secret files on Windows",
                      "make them on Linux"};

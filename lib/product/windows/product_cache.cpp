@@ -1,4 +1,4 @@
-// There is no cache on Windows: who can write a folder there is told by lists that nothing here reads. It is
+// There is no cache on Windows: the lists that say there who can write a folder are not read here. It is
 // refused before anything is looked for in it.
 
 #include "product/product_cache.h"

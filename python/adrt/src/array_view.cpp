@@ -88,7 +88,7 @@ bool KnowsVersion(PyObject* object) {
   return std::find(types.begin(), types.end(), reinterpret_cast<PyObject*>(Py_TYPE(object))) == types.end();
 }
 
-// What __dlpack__ gives: with the flags of version 1 where the library knows it. `stream` may be null.
+// The result of __dlpack__: with the flags of version 1 where the library knows it. `stream` may be null.
 Ref CallDlpack(PyObject* object, PyObject* exporter, PyObject* stream) {
   Ref keywords(PyDict_New());
   Ref version(Py_BuildValue("(ii)", 1, 0)), none(PyTuple_New(0));
@@ -215,7 +215,7 @@ ArrayView::Outcome ArrayView::TakeBuffer(PyObject* object) {
   return Outcome::kTaken;
 }
 
-// Of a capsule that nobody consumes, so that it releases the tensor itself.
+// The tensor of a capsule that no consumer takes, so that it releases the tensor itself.
 const dlpack::Tensor* ArrayView::TensorOfHolder() {
   read_only = false;
   if (PyCapsule_IsValid(holder_.get(), "dltensor_versioned")) {

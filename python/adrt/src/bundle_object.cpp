@@ -94,7 +94,7 @@ PyType_Slot slots[] = {{Py_tp_doc, const_cast<char*>(kDoc)},
 PyType_Spec spec = {"adrt.Bundle", sizeof(BundleObject), 0,
                     Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION | Py_TPFLAGS_IMMUTABLETYPE, slots};
 
-// What adrt.load is told of trust. False with a Python exception.
+// Takes the arguments of adrt.load about trust. False with a Python exception.
 bool TakeTrust(int trust, PyObject* keys, Trust* taken) {
   if (keys == Py_None) {
     taken->anything = trust != 0;

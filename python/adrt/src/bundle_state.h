@@ -38,7 +38,7 @@ class BundleState {
   /// The hash of what the bundle holds, in hexadecimal digits.
   std::string ContentId() const;
 
-  /// The kernel of exactly that name; null with a Python exception, which names those that there are.
+  /// The kernel of exactly that name; null with a Python exception, which names the existing ones.
   KernelState* Find(const std::string& name);
   /// The derivative of a kernel, of role "grad" or "jvp"; null, without an exception, where there is none.
   const adrt_kernel* FindDerivative(std::string_view of, std::string_view role) const;

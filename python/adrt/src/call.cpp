@@ -8,9 +8,9 @@
 #include "numbers.h"
 #include "outputs.h"
 
-// A call goes over the parameters twice: what is given is bound first, since it decides about the device and
-// about the shapes of what is not given. The loader then checks the arguments against each other, and says
-// what is wrong itself.
+// A call goes over the parameters twice: the given arguments are bound first, since they decide about the
+// device and about the shapes of the others. The loader then checks the arguments against each other, and
+// says what is wrong itself.
 
 namespace adrt_python {
 namespace {

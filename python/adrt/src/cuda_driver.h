@@ -6,8 +6,9 @@
 
 namespace adrt_python {
 
-/// What __cuda_array_interface__ does not say, asked of CUDA's driver, which the array's library has loaded.
-/// The number of the device on which memory lies; -1: the driver does not know it, or there is none.
+/// The device, which __cuda_array_interface__ does not tell, asked of CUDA's driver, which the array's
+/// library has loaded. The number of the device on which memory lies; -1: the driver does not know it, or
+/// there is none.
 int32_t CudaDeviceOf(const void* memory);
 
 /// Waits for the work of a stream. False where the driver refuses.

@@ -12,8 +12,8 @@
 namespace adrt_python {
 namespace {
 
-// Of this process. A device is never closed: what was made with it may live until the interpreter ends, or,
-// in a child of fork, would wait for threads that are not there.
+// Of this process. A device is never closed: objects that were made with it may live until the interpreter
+// ends, or, in a child of fork, would wait for threads that are not there.
 std::vector<Device*>& Opened() {
   static auto* opened = new std::vector<Device*>;
   return *opened;

@@ -20,8 +20,8 @@ struct Device {
 /// use. Null with a Python exception.
 Device* FindDevice(const Place& place);
 
-/// In a child of fork, which has none of the threads: devices are opened anew at their next use, and what was
-/// planned on the old ones is not used again.
+/// In a child of fork, which has none of the threads: devices are opened anew at their next use, and plans on
+/// the old ones are not used again.
 void ForgetDevices();
 
 /// The devices of this machine, as a list of dicts. Kinds that have none have an entry with the reason.

@@ -40,8 +40,8 @@ struct Versioned {
   Tensor tensor;
 };
 
-/// Since version 1.2, in the capsule "dlpack_exchange_api" that a library's type of arrays has: what gives a
-/// tensor without calls of Python's.
+/// Since version 1.2, in the capsule "dlpack_exchange_api" that a library's type of arrays has: the functions
+/// that give a tensor without calls of Python's.
 struct Exchange {
   uint32_t major, minor;
   Exchange* previous;

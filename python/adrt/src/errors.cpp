@@ -12,7 +12,7 @@ PyObject* no_target_error = nullptr;
 PyObject* out_of_memory_error = nullptr;
 PyObject* untrusted_error = nullptr;
 
-// What an exception has where the loader says nothing of it.
+// The attributes of an exception where the loader says nothing of them.
 Ref Defaults() {
   Ref defaults(PyDict_New());
   for (const char* name : {"status", "status_text", "native_code", "section", "offset", "rule",

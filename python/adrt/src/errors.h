@@ -9,7 +9,7 @@
 
 namespace adrt_python {
 
-/// What a function returns that has raised an exception of Python: false, or null.
+/// The result of a function that has raised an exception of Python: false, or null.
 struct Failed {
   operator bool() const { return false; }
   template <class T>
@@ -29,7 +29,7 @@ Failed Raise(const adrt_error& error, const std::string& more = {}, const std::s
 /// The parameter that a text of the loader's names, or nothing.
 std::string ParameterOf(const adrt_error& error);
 
-/// An argument that does not suit its parameter: what was given, null for nothing, and what is wanted, as
+/// An argument that does not suit its parameter: the given object, null for none, and the wanted one, as
 /// words that follow this one. An exception that is under way becomes the cause.
 Failed RaiseArgument(const std::string& kernel, const std::string& parameter, PyObject* given,
                      const std::string& wanted);
@@ -40,7 +40,7 @@ Failed RaiseArgumentText(const std::string& kernel, const std::string& parameter
 /// The text of the exception under way, which ends here.
 std::string TakeErrorText();
 
-/// What an object is, for messages: "float64 of shape (3,)", "str".
+/// A description of an object, for messages: "float64 of shape (3,)", "str".
 std::string Describe(PyObject* object);
 
 /// A kernel, a derivative or a device that is not there.

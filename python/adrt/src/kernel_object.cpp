@@ -142,7 +142,7 @@ PyObject* Represent(PyObject* self) {
   return PyUnicode_FromFormat("<adrt.Kernel %s>", Of(self)->state->Signature().c_str());
 }
 
-// A number, or what has one: cuda_stream of PyTorch, ptr of CuPy.
+// A number, or an object that has one: cuda_stream of PyTorch, ptr of CuPy.
 bool TakeStream(PyObject* value, Options* options) {
   options->has_stream = value != Py_None;
   options->stream = 0;

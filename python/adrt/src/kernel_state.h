@@ -15,10 +15,10 @@ namespace adrt_python {
 
 class BundleState;
 
-/// What Kernel.on has set.
+/// The options that Kernel.on has set.
 struct Options {
   uint32_t threads = 0;      ///< 0: the device's own number
-  uint64_t budget = 0;       ///< bytes that the heap may take; 0: what it needs
+  uint64_t budget = 0;       ///< bytes that the heap may take; 0: as many as it needs
   PyObject* heap = nullptr;  ///< called for the memory of each launch; null: the kernel has its own
   bool has_stream = false;   ///< launches are recorded into the stream; otherwise they are waited for
   uint64_t stream = 0;       ///< as DLPack counts
@@ -42,9 +42,9 @@ struct Launch {
   /// Into a stream of CUDA or HIP, without waiting, with `bytes` of memory as the heap. The launches of one
   /// plan in a stream share a status block, of which the first report stands until it is read.
   adrt_status Record(void* into, void* memory, uint64_t bytes, adrt_error* error);
-  /// What the launches have reported that were recorded since the last time. The stream is idle.
+  /// The reports of the launches that were recorded since the last time. The stream is idle.
   adrt_status ReadStatus(adrt_error* error);
-  /// Memory of the device of at least so many bytes. What is smaller stays, as launches may be under way in
+  /// Memory of the device of at least this many bytes. A smaller block stays, as launches may be under way in
   /// it.
   adrt_status Reserve(uint64_t bytes, adrt_error* error);
   void* heap_memory() const { return memories.empty() ? nullptr : adrt_memory_data(memories.back()); }
@@ -57,14 +57,14 @@ struct Launch {
   uint64_t stream = 0;
   adrt_memory* status = nullptr;       ///< of the launches in a stream
   std::vector<adrt_memory*> memories;  ///< heaps of the launches in a stream, the last one in use
-  bool is_recorded = false;            ///< something is in the stream whose status nobody has read
+  bool is_recorded = false;            ///< the stream has launches whose status has not been read
   adrt_launch_plan* plan = nullptr;    ///< null: not planned yet
   adrt_heap* heap = nullptr;
 };
 
-/// What all Python objects of one kernel share. Launches that are not under way wait to be used again, so
-/// that a call allocates nothing; calls from several threads have one each. Python's lock guards it, but for
-/// Borrow and GiveBack, which any thread may call.
+/// The state that all Python objects of one kernel share. Launches that are not under way wait to be used
+/// again, so that a call allocates nothing; calls from several threads have one each. Python's lock guards
+/// it, but for Borrow and GiveBack, which any thread may call.
 class KernelState {
  public:
   /// False with a Python exception.
@@ -93,8 +93,8 @@ class KernelState {
   const adrt_kernel* handle_ = nullptr;
   adrt_kernel_report report_ = Sized<adrt_kernel_report>();
   Parameters parameters_;
-  PyTypeObject* outputs_ = nullptr;  // lives as long as the process, since what it made does
-  std::mutex idle_lock_;             // nothing that may wait for Python's lock runs under it
+  PyTypeObject* outputs_ = nullptr;  // lives as long as the process, since the objects that it made do
+  std::mutex idle_lock_;             // no code that may wait for Python's lock runs under it
   std::vector<std::unique_ptr<Launch>> idle_;
 };
 

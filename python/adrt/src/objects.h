@@ -30,11 +30,11 @@ PyObject* Load(PyObject* module, PyObject* args, PyObject* keywords);
 /// A kernel of the bundle by its name; null with a Python exception.
 PyObject* MakeKernel(PyObject* bundle, const std::string& name, const Options& options);
 
-/// What Kernel.on and Kernel.size are given. False where it is none; an exception may be under way.
+/// The arguments of Kernel.on and Kernel.size. False where it is none; an exception may be under way.
 bool TakeThreads(PyObject* value, Options* options);
 bool TakeBudget(PyObject* value, Options* options);
 
-/// What a launch takes for these shapes: Kernel.size.
+/// The memory of a launch for these shapes: Kernel.size.
 PyObject* SizeOf(KernelState& kernel, Options options, PyObject* keywords);
 
 /// The bytes of a file, read by Python, whose exceptions name the file.

@@ -11,8 +11,9 @@
 
 namespace adrt_python {
 
-/// A parameter of a kernel, as Python calls it. "x.adj" of a bundle is x_adj: what no identifier of Python
-/// has becomes an underscore, and a keyword gets one at its end. The bundle's own name is taken too.
+/// A parameter of a kernel, as Python calls it. "x.adj" of a bundle is x_adj: a character that no identifier
+/// of Python has becomes an underscore, and a keyword gets one at its end. The bundle's own name is taken
+/// too.
 struct Parameter {
   adrt_param_report report = Sized<adrt_param_report>();
   Ref python_name;             ///< interned
@@ -45,7 +46,7 @@ class Parameters {
   uint32_t written() const { return written_; }            ///< how many the kernel writes
   /// The index of the parameter of that name, or -1.
   int Find(PyObject* name) const;
-  /// "x, n": of those that a caller gives.
+  /// "x, n": the names of those that a caller gives.
   std::string Names() const;
 
  private:

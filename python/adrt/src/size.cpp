@@ -1,4 +1,4 @@
-// What a launch takes, computed by a plan without a module: of shapes and numbers alone.
+// The memory of a launch, computed by a plan without a module: of shapes and numbers alone.
 
 #include <algorithm>
 #include <cstring>
@@ -93,7 +93,7 @@ class Sizer {
     return true;
   }
 
-  // A number, a tuple, or what has a shape.
+  // A number, a tuple, or an object that has a shape.
   bool BindShape(size_t index) {
     adrt_arg& arg = args_[index];
     PyObject* value = values_[index];

@@ -19,9 +19,9 @@
 // code or is refused. "places" has two numbers for each parameter that callers see: the index of the argument
 // that gives it and that of the result that it is, or -1. "numbers" holds the bytes of scalars that the
 // program knows: for such a parameter, -2 - offset stands in the place of the argument. For a buffer of one
-// element -2 - index stands for an argument that has the bytes of the number. What is argument and result
-// starts as a copy of the argument, which XLA may have made by giving both the same memory; a result without
-// an argument starts as zeros.
+// element -2 - index stands for an argument that has the bytes of the number. A buffer that is both argument
+// and result starts as a copy of the argument, which XLA may have made by giving both the same memory; a
+// result without an argument starts as zeros.
 //
 // On CUDA a launch is recorded into XLA's stream, with a heap of XLA's memory, and is not waited for, unless
 // numbers or sizes are read from the device, or the kernel has checks, which are reported.
@@ -285,7 +285,7 @@ bool XlaCall::TakeNumber(const Parameter& param, int32_t argument, unsigned char
   return true;
 }
 
-// Where the host can read the scalar.
+// Finds the memory from which the host can read the scalar.
 bool XlaCall::ReadScalar(const xla::Buffer& given, uint32_t bytes, const unsigned char** from) {
   *from = static_cast<const unsigned char*>(given.data);
   if (!stream_) return true;
@@ -409,7 +409,7 @@ adrt_status XlaCall::Run(adrt_python::Launch* launch, adrt_error* error) {
   adrt_status status = stream_ ? adrt_plan_info(launch->plan, &report, error) : ADRT_OK;
   if (status != ADRT_OK) return status;
   if (report.resolved != 0) return Record(launch, report, error);
-  if (stream_ && !stream_->Wait()) return ADRT_ERROR_DRIVER;  // what decides about sizes is there then
+  if (stream_ && !stream_->Wait()) return ADRT_ERROR_DRIVER;  // the data that sizes read are there then
   auto desc = Sized<adrt_run_desc>();
   desc.heap = launch->heap;
   return adrt_run(launch->plan, &desc, error);
@@ -436,8 +436,8 @@ bool XlaCall::Run() {
   return CheckSizes() && EnterStream() && ReadAttributes() && FindCode() && Bind() && Launch();
 }
 
-// XLA refuses a version that it does not have. What is read is the same in those between the oldest and the
-// newest.
+// XLA refuses a version that it does not have. The parts that adrt reads are the same in the versions between
+// the oldest and the newest.
 void SayVersion(const xla::CallFrame& frame, xla::Metadata* metadata) {
   metadata->version.major_version = xla::kMajor;
   metadata->version.minor_version = xla::kOldestMinor;

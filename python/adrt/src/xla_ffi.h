@@ -6,8 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 
-/// What a handler of XLA's foreign function interface is called with: the memory layout of its C interface
-/// 0.1 to 0.3, as far as adrt reads it. XLA may append fields; every structure says how long it is.
+/// The arguments of a handler of XLA's foreign function interface: the memory layout of its C interface 0.1
+/// to 0.3, as far as adrt reads it. XLA may append fields; every structure says how long it is.
 /// tests/python/test_jax.py compares it with the header of the jaxlib that is installed.
 namespace adrt_python::xla {
 
@@ -58,7 +58,7 @@ struct StreamArgs {
   void* stream;
 };
 
-/// Memory of the call's device, in the order of its stream: what is freed may be given to what follows there.
+/// Memory of the call's device, in the order of its stream: freed memory may be given to later work there.
 struct MemoryArgs {
   size_t struct_size;
   Extension* extensions;

@@ -5,12 +5,12 @@
  * Conventions. Every function returns an adrt_status, 0 on success, and writes its outputs only then.
  * Descriptors begin with struct_size, which the caller sets to sizeof, and end with reserved words, which
  * must be zero; start from {0}. A word that this version does not know (a reserved word, a word after the
- * end of its struct) is refused unless it is zero. Handles are counted: whoever creates one releases it, and
- * a handle keeps alive what it was made from. The last argument, which may be null, takes the details of a
- * failure; set its struct_size before. The library has no globals, reads no environment, prints nothing, and
- * starts no thread except in adrt_device_open_cpu. A debug build of it (ADRT_CHECK_HANDLES) differs in that:
- * it has a table of all handles, and a handle that was released, or never was one, ends the process with the
- * name of the function that got it.
+ * end of its struct) is refused unless it is zero. Handles are counted: the creator of one releases it, and a
+ * handle keeps alive the handles that it was made from. The last argument, which may be null, takes the
+ * details of a failure; set its struct_size before. The library has no globals, reads no environment, prints
+ * nothing, and starts no thread except in adrt_device_open_cpu. A debug build of it (ADRT_CHECK_HANDLES)
+ * differs in that: it has a table of all handles, and a handle that was released, or never was one, ends the
+ * process with the name of the function that got it.
  *
  *   adrt_bundle_open -> adrt_module_load -> adrt_bundle_find_kernel -> adrt_plan -> adrt_run
  *
@@ -56,7 +56,7 @@ typedef int32_t adrt_status;
 enum {
   ADRT_OK = 0,
 
-  ADRT_ERROR_ARGUMENT = 100, /* an argument is wrong: the text says which one, and what was expected */
+  ADRT_ERROR_ARGUMENT = 100, /* an argument is wrong: the text names it and says what was expected */
   ADRT_ERROR_OUT_OF_HOST_MEMORY = 101, /* the host's allocate returned null, or unaligned memory */
   ADRT_ERROR_OUT_OF_DEVICE_MEMORY = 102,
   ADRT_ERROR_NOT_FOUND = 103, /* no kernel of that name; no such device, or no driver for it */
@@ -80,15 +80,16 @@ enum {
   ADRT_ERROR_NEEDS_DEVICE_DATA = 401,   /* sizes depend on buffer contents: resolve the plan or give a cap */
   ADRT_ERROR_HEAP_TOO_SMALL = 402,      /* adrt_error.needed_bytes would do */
   ADRT_ERROR_ADSTACK_OVERFLOW = 403,    /* a stack was too small, or a parallel loop has another number of
-                                           iterations, since what that was computed from has changed: the text
-                                           names both, and both sizes */
+                                           iterations, since the contents of which that was computed have
+                                           changed: the text names both, and both sizes */
   ADRT_ERROR_ASSERTION = 404,           /* an assertion of the kernel failed */
   ADRT_ERROR_INDEX_OUT_OF_BOUNDS = 405, /* a checked access was out of range */
   ADRT_ERROR_WRITE_PROMISE = 406,       /* a promise about writes is broken: writeonce, settled, disjoint */
   ADRT_ERROR_BOUNDS_CHANGED = 407, /* a loop's bounds are not those that the kernel ran with: the text names
                                      the loop. No gradient was computed (adrt_plan_desc.bounds_record) */
-  ADRT_ERROR_ROWS_EXHAUSTED = 408, /* more threads passed a gate than were counted, since what decides
-                                      there has changed: adrt_error.needed_bytes would do for any number */
+  ADRT_ERROR_ROWS_EXHAUSTED = 408, /* more threads passed a gate than were counted, since the data
+                                      that decide there have changed: adrt_error.needed_bytes would do for any
+                                      number */
   ADRT_ERROR_CANCELLED = 409       /* adrt_plan_desc.is_cancelled said so */
 };
 
@@ -146,16 +147,16 @@ enum {
 
 typedef struct adrt_heap_trace adrt_heap_trace; /* adrt_trace.h */
 
-/* What the caller supplies. May be null wherever a function takes it: then the C library allocates, and
- * nothing is trusted. The struct is copied; `user` and the functions must outlive everything that is made
- * with them, and be callable from any thread that uses it. */
+/* The services of the caller's program. May be null wherever a function takes it: then the C library
+ * allocates, and nothing is trusted. The struct is copied; `user` and the functions must outlive everything
+ * that is made with them, and be callable from any thread that uses it. */
 typedef struct adrt_host {
   uint32_t struct_size;
   uint32_t flags; /* ADRT_HOST_* */
   void* user;
   void* (*allocate)(void* user, size_t size, size_t alignment); /* null: malloc; may return null */
   void (*release)(void* user, void* memory, size_t size, size_t alignment);
-  void (*log)(void* user, const char* text); /* null: silent; what was chosen and why, for people */
+  void (*log)(void* user, const char* text); /* null: silent; texts for people: each choice and its reason */
   int (*authorize)(void* user,
                    const uint8_t content_id[32]); /* null: no; nonzero: this bundle's code may run */
   const adrt_limits* limits;                      /* null: defaults */
@@ -171,7 +172,7 @@ typedef struct adrt_host {
   uint32_t public_key_count;
   uint32_t reserved0;
   /* Of the host that a device was opened with: told what each launch on it takes of memory, task by task, on
-   * the thread that launches. Null: nobody is told, and a launch only looks whether somebody is */
+   * the thread that launches. Null: no log, and a launch only looks whether there is one */
   void (*trace_heap)(void* user, const adrt_heap_trace* told);
   uint64_t reserved[1];
 } adrt_host;
@@ -235,7 +236,7 @@ typedef struct adrt_device_report {
   char arch[16];         /* "x86-64", "sm_90" */
   char features[1024];   /* those that bundles may ask for, with spaces between; of Vulkan also
                             "robustBufferAccess" and "robustBufferAccess2", where they are on */
-  char name[64];         /* what the hardware calls itself; may be empty */
+  char name[64];         /* the hardware's own name; may be empty */
   uint64_t reserved[2];
 } adrt_device_report;
 
@@ -287,7 +288,7 @@ ADRT_API adrt_status adrt_memory_create(adrt_device* device, uint64_t bytes, adr
                                         adrt_error* error);
 ADRT_API void adrt_memory_retain(adrt_memory* memory);
 ADRT_API void adrt_memory_release(adrt_memory* memory);
-/* What adrt_arg.data takes: a CPU's address; the device address of CUDA and HIP; a pointer to an
+/* The value for adrt_arg.data: a CPU's address; the device address of CUDA and HIP; a pointer to an
  * adrt_vk_buffer or an adrt_metal_buffer that lives as long as the memory. Any thread. */
 ADRT_API void* adrt_memory_data(const adrt_memory* memory);
 ADRT_API uint64_t adrt_memory_bytes(const adrt_memory* memory);
@@ -356,7 +357,7 @@ typedef struct adrt_arg {
   uint32_t rank; /* buffer: number of axes */
   uint32_t reserved0;
   void* data; /* buffer, layout: memory of the device as adrt_memory_data names it; scalar: the value in host
-                 memory. What it points to is copied by adrt_plan */
+                 memory. adrt_plan copies the value */
   int64_t extents[8]; /* buffer: elements along each axis */
   uint64_t size;      /* layout: bytes; others: 0, or bytes of `data` to be checked against the extents */
   uint64_t
@@ -370,24 +371,24 @@ typedef struct adrt_plan_desc {
   uint32_t struct_size;
   uint32_t arg_count;
   const adrt_arg* args;
-  adrt_module* module;  /* what will run it; null: sizes alone, for `target` */
+  adrt_module* module;  /* the module that will run it; null: sizes alone, for `target` */
   uint32_t target;      /* without a module: index of the target */
   uint32_t workers;     /* CPU: jobs, GPU: threads that hold rows, at most this many at once; 0: the device's
-                           count, of which a CPU wakes those that there is work for; 1 without a module */
-  uint64_t heap_budget; /* bytes that the heap may take; 0: what it needs. Fewer workers run where that makes
-                           it fit, and loops keep checkpoints where the kernel was compiled for them. Where
-                           not even that does it, adrt_error.needed_bytes says which budget would: at once
-                           where all sizes are known, else by adrt_plan_resolve or adrt_run, which know what
-                           all tasks take. It is a lower bound, and the text says so, without a module, with
-                           a cap, and where a task's sizes are known at its turn only */
+                           count, of which a CPU wakes those that have work; 1 without a module */
+  uint64_t heap_budget; /* bytes that the heap may take; 0: as many as it needs. Fewer workers run where that
+                           makes it fit, and loops keep checkpoints where the kernel was compiled for them.
+                           Where not even that does it, adrt_error.needed_bytes says which budget would: at
+                           once where all sizes are known, else by adrt_plan_resolve or adrt_run, which know
+                           what all tasks take. It is a lower bound, and the text says so, without a module,
+                           with a cap, and where a task's sizes are known at its turn only */
   /* Steps that each call on the plan may take to compute its sizes, all of them together
    * (adrt_plan_report.steps says how many it took); 0: 2^28, about a second. 64 trips of a loop in which a
    * CPU counts are a step, which is some ten seconds of counting. A call that takes more fails with
    * ADRT_ERROR_OVER_LIMIT: allow more for a bundle that you trust. */
   uint64_t size_budget;
-  /* GPU: rows of stacks behind gates are counted before a launch if a row for every thread would take more
-   * bytes than this, in a task; 0: 1 MiB, UINT64_MAX: never. They are not counted again as long as
-   * content_version of all buffers that decide about the gates stays the same */
+  /* GPU: rows of gated stacks are counted before a launch if a row for every thread would take more bytes
+   * than this, in a task; 0: 1 MiB, UINT64_MAX: never. They are not counted again as long as content_version
+   * of all buffers that decide about the gates stays the same */
   uint64_t size_threshold;
   /* For bundles compiled with --bounds-record (others: ADRT_ERROR_UNSUPPORTED). Memory of the device, as
    * adrt_arg.data names it, aligned to 8; null: none. A kernel that has a gradient writes the bounds of its
@@ -401,7 +402,7 @@ typedef struct adrt_plan_desc {
   void* bounds_record;
   uint64_t bounds_record_size; /* bytes */
   /* CPU: asked now and then while a call on the plan counts; anything but 0 ends the call with
-   * ADRT_ERROR_CANCELLED. All threads that count ask, at the same time. Null: nobody is asked */
+   * ADRT_ERROR_CANCELLED. All threads that count ask, at the same time. Null: never asked */
   int (*is_cancelled)(void* cancel_user);
   void* cancel_user;
   uint64_t reserved[1];
@@ -565,8 +566,8 @@ typedef struct adrt_stack_report {
  * extent 0, ask it after adrt_plan_resolve, and give the memory by adrt_plan_update. A launch for which it is
  * too small is refused before it runs anything, or before the first task that is sized at its turn; and where
  * nothing counts the values, its status says so (ADRT_ERROR_ADSTACK_OVERFLOW). Ask the kernel: its gradient
- * needs no more, and states less, or 0, where data says it; what does not fit its status says. Kernel and
- * gradient are given the same memory, which nobody else writes in between. One thread at a time.
+ * needs no more, and states less, or 0, where data says it; its status reports values that do not fit. Kernel
+ * and gradient are given the same memory, which no other code writes in between. One thread at a time.
  */
 ADRT_API adrt_status adrt_plan_saved(const adrt_launch_plan* plan, uint32_t param, uint64_t* elements,
                                      adrt_error* error);
@@ -629,10 +630,10 @@ ADRT_API adrt_status adrt_run(adrt_launch_plan* plan, const adrt_run_desc* desc,
  * afterwards. So a launch that shares its block with an earlier one in the same command buffer clears the
  * report of that one, unless it is chained. */
 
-/* With `on` nonzero, what is recorded from now on leaves the status block as it finds it: launches of this
- * plan, with any arguments, that follow each other in a queue then share one block, and the first report
- * stands. Chain all but the first, which clears the block. Launches of other plans take blocks of their own.
- * One thread at a time. */
+/* With `on` nonzero, launches that are recorded from now on leave the status block as they find it: launches
+ * of this plan, with any arguments, that follow each other in a queue then share one block, and the first
+ * report stands. Chain all but the first, which clears the block. Launches of other plans take blocks of
+ * their own. One thread at a time. */
 ADRT_API adrt_status adrt_plan_chain_status(adrt_launch_plan* plan, int on, adrt_error* error);
 
 /* The report of a launch of this plan, from its status block, copied to host memory. Any thread. */
@@ -640,7 +641,7 @@ ADRT_API adrt_status adrt_status_read(const adrt_launch_plan* plan, const void* 
 
 /* ------------------------------------------------------------------------------------------ introspection */
 
-/* What a bundle's signatures say. Only GOOD lets code run. */
+/* The result of checking a bundle's signatures. Only GOOD lets code run. */
 enum {
   ADRT_SIGNATURE_NONE = 0,        /* the bundle has none */
   ADRT_SIGNATURE_NOT_CHECKED = 1, /* it has, and the host has no keys or no check_signature */
@@ -663,7 +664,7 @@ typedef struct adrt_bundle_report {
   uint32_t source_count;
   uint32_t signature; /* ADRT_SIGNATURE_* */
   const char* producer;
-  uint64_t open_memory_bytes; /* what opening it took at most (adrt_limits) */
+  uint64_t open_memory_bytes; /* the most that opening it took (adrt_limits) */
   uint64_t open_raw_bytes;
   uint64_t open_steps;
   uint8_t signer[32]; /* signature GOOD, BAD: the key; else zeros */

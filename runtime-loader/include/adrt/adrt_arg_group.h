@@ -4,11 +4,11 @@
  *
  * Kernels of an engine take a hundred parameters, most of which are the same memory: positions, masses, the
  * time step. A group holds such arguments by their names; a plan takes from it those that its kernel has as
- * parameters. What is given to the group anew reaches all of its plans, and with them whatever is recorded
- * from then on: the next adrt_sequence_record, adrt_record_*, adrt_run.
+ * parameters. A new argument of the group reaches all of its plans, and with them all later recordings: the
+ * next adrt_sequence_record, adrt_record_*, adrt_run.
  *
  *   adrt_arg_group_create(device, args, 90, &world, &error);
- *   adrt_plan_grouped(forward, &desc, &world, 1, &plan, &error);      // desc.args: what the group has not
+ *   adrt_plan_grouped(forward, &desc, &world, 1, &plan, &error);      // desc.args: further arguments
  *   adrt_plan_grouped(gradient, &desc, &world, 1, &plan2, &error);
  *   adrt_arg_group_update(world, &time_step, 1, &error);              // both plans
  *
@@ -24,8 +24,8 @@ extern "C" {
 typedef struct adrt_arg_group adrt_arg_group;
 
 /* A group for plans of the device. Each argument has a name, which none of the others has. Names, values of
- * scalars (at most 128 bytes) and, on Vulkan and Metal, what names memory are copied; the memory itself is
- * the caller's. Whether an argument fits is said where a plan takes it. */
+ * scalars (at most 128 bytes) and, on Vulkan and Metal, the structs that name memory are copied; the memory
+ * itself is the caller's. A plan that takes an argument checks whether it fits. */
 ADRT_API adrt_status adrt_arg_group_create(adrt_device* device, const adrt_arg* args, uint32_t arg_count,
                                            adrt_arg_group** group, adrt_error* error);
 ADRT_API void adrt_arg_group_retain(adrt_arg_group* group);
@@ -41,8 +41,8 @@ ADRT_API adrt_status adrt_plan_grouped(const adrt_kernel* kernel, const adrt_pla
 
 /* Gives arguments anew, by their names, which the group must have, and updates all plans of the group as
  * adrt_plan_update does. Where one of them refuses, the error names kernel and parameter, and group and plans
- * have what they had before. What was recorded before does not change: adrt_sequence_info says whether a
- * sequence is to be recorded again. */
+ * have what they had before. Earlier recordings do not change: adrt_sequence_info says whether a sequence is
+ * to be recorded again. */
 ADRT_API adrt_status adrt_arg_group_update(adrt_arg_group* group, const adrt_arg* args, uint32_t arg_count,
                                            adrt_error* error);
 

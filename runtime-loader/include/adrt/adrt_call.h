@@ -1,6 +1,6 @@
 #ifndef ADRT_ADRT_CALL_H
 #define ADRT_ADRT_CALL_H
-/* What typed calls are made of. C11.
+/* The parts of which typed calls are made. C11.
  *
  * A header that `adc --emit=header` writes has for each kernel a struct of its arguments, adc_NAME_args, and
  * a function that fills the table of adrt_plan_desc.args with them, adc_NAME_bind. Programs call those; the
@@ -49,8 +49,8 @@ static inline adrt_arg adrt_call_layout(const char* name, const void* data, uint
   return arg;
 }
 
-/* Sizes, in the arithmetic of size expressions: 64-bit integers, where a division by zero gives 0. What does
- * not fit is `bad`, and so is what is computed from it. */
+/* Sizes, in the arithmetic of size expressions: 64-bit integers, where a division by zero gives 0. A size
+ * that does not fit is `bad`, and so is each size that is computed from it. */
 typedef struct adrt_size {
   int64_t value;
   int bad;

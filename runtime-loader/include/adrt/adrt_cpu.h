@@ -12,10 +12,10 @@
  *   for each stage:  adrt_cpu_record_stage(record, stage, &report, &error);
  *   once all stages of report.waits are done, a job for each chunk below report.chunk_count:
  *     adrt_cpu_run_chunk(record, stage, chunk, &finished, &error);
- *     if (finished) tell those who wait for the stage;
+ *     if (finished) tell the jobs that wait for the stage;
  *   adrt_status_read(plan, status, &error);
  *
- * What a stage waits for follows from what the launches read and write: the memory of their arguments, heaps
+ * The accesses of the launches decide for which stages a stage waits: the memory of their arguments, heaps
  * and status blocks. Launches that share none of what one of them writes wait for nothing of each other, and
  * may run at once. The results are those of adrt_run with as many workers. */
 
@@ -69,10 +69,10 @@ ADRT_API adrt_status adrt_cpu_record_stage(const adrt_cpu_record* record, uint32
                                            adrt_cpu_stage_report* report, adrt_error* error);
 
 /* Runs a chunk, each once a round, after the stages that its stage waits for: the engine orders memory
- * between stages, as its jobs do anyway. Chunks share a stage's iterations: who comes late may find none
- * left. `finished`, which may be null, becomes 1 for the last chunk of the stage to end, else 0; then the
- * stage may run again, in the next round. After an adstack overflow the other stages of that launch do
- * nothing, as their values would be wrong; adrt_status_read says so. Any thread. */
+ * between stages, as its jobs do anyway. Chunks share a stage's iterations: a late chunk may find none left.
+ * `finished`, which may be null, becomes 1 for the last chunk of the stage to end, else 0; then the stage may
+ * run again, in the next round. After an adstack overflow the other stages of that launch do nothing, as
+ * their values would be wrong; adrt_status_read says so. Any thread. */
 ADRT_API adrt_status adrt_cpu_run_chunk(adrt_cpu_record* record, uint32_t stage, uint32_t chunk,
                                         uint32_t* finished, adrt_error* error);
 
@@ -80,7 +80,7 @@ typedef struct adrt_cpu_rounds {
   uint32_t struct_size;
   uint32_t most; /* rounds, at most; 0: one */
   const uint32_t*
-      until;     /* what the kernels set to end it: looked at after each round; null: all rounds run */
+      until;     /* a word that kernels set to end it: looked at after each round; null: all rounds run */
   uint32_t done; /* result: rounds that ran */
   uint32_t reserved0;
   uint64_t reserved[2];

@@ -3,9 +3,9 @@
 /* adrt on NVIDIA's devices, through the CUDA driver, which is found at run time: neither building nor linking
  * needs anything of CUDA. The code is PTX. The driver compiles that of a kernel, and of the kernels that
  * count for it, in the first adrt_plan of it on a module, which therefore takes tens of milliseconds and
- * more; what the driver's compiler refuses is an error of that call. It stays compiled as long as the module
- * lives. To compile before a frame or a capture of a stream begins, plan each kernel once at start-up; the
- * plan may be released at once. A kernel that is planned with a bounds record has one more to compile.
+ * more; code that the driver's compiler refuses is an error of that call. It stays compiled as long as the
+ * module lives. To compile before a frame or a capture of a stream begins, plan each kernel once at start-up;
+ * the plan may be released at once. A kernel that is planned with a bounds record has one more to compile.
  *
  * An engine that has a context:
  *

@@ -15,9 +15,9 @@
 extern "C" {
 #endif
 
-/* What adrt_arg.data points to for a buffer or a layout on a Metal device, and what names heap and status;
- * copied by the call that takes it. The buffer must live until the work is done, and be hazard-tracked, as
- * buffers of a device are by default. */
+/* The struct to which adrt_arg.data points for a buffer or a layout on a Metal device, and which names heap
+ * and status; copied by the call that takes it. The buffer must live until the work is done, and be
+ * hazard-tracked, as buffers of a device are by default. */
 typedef struct adrt_metal_buffer {
   uint32_t struct_size;
   uint32_t reserved0;
@@ -32,7 +32,7 @@ typedef struct adrt_metal_desc {
   uint32_t threads; /* how many a launch runs at once, which limits the rows of adstacks; 0: 32768 */
   void* device;     /* id<MTLDevice>; adrt_device_open_metal: null for the system's default device */
   void* queue;      /* id<MTLCommandQueue>, for adrt_run and adrt_memory_*; null: the loader makes its own */
-  const struct adrt_metal_api* api; /* for tests: what to call in place of Metal; null: Metal */
+  const struct adrt_metal_api* api; /* for tests: the functions to call in place of Metal; null: Metal */
   uint64_t reserved[4];
 } adrt_metal_desc;
 

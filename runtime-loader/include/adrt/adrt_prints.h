@@ -1,12 +1,12 @@
 #ifndef ADRT_ADRT_PRINTS_H
 #define ADRT_ADRT_PRINTS_H
-/* What kernels of `adc --prints` print, as lines, in the order of the interpreter. C11, for programs that
- * link the loader; `adc run` prints by it.
+/* Shows as lines the prints of kernels that were compiled with `adc --prints`, in the order of the
+ * interpreter. C11, for programs that link the loader; `adc run` prints by it.
  *
  *   adrt_prints prints;
  *   adrt_prints_open(bundle, "k", &prints);
  *   uint64_t bytes = prints.buffer ? adrt_prints_bytes(1 << 20) : 0;
- *   ... before each launch: a buffer of u32 of so many bytes for the parameter prints.buffer, its first
+ *   ... before each launch: a buffer of u32 of that many bytes for the parameter prints.buffer, its first
  *       ADRT_PRINTS_HEAD bytes 0; after it, on the host:
  *   adrt_prints_show(&prints, records, bytes, show, user, &seen);
  *   adrt_prints_close(&prints);
@@ -31,7 +31,7 @@
 typedef struct adrt_print_statement {
   const char* text; /* a {} for each value, ended by 0 */
   const uint8_t* indices;
-  const uint8_t* values; /* types of the words behind the number of the statement: ADRT_TYPE_I32 */
+  const uint8_t* values; /* types of the words after the number of the statement: ADRT_TYPE_I32 */
   uint32_t index_count, value_count;
   uint32_t part; /* of the kernel; records of lower ones come first */
 } adrt_print_statement;
@@ -46,13 +46,13 @@ typedef struct adrt_prints {
 
 typedef struct adrt_prints_seen {
   uint64_t shown; /* lines */
-  uint64_t all;   /* and those that did not fit */
+  uint64_t all;   /* and those for which there was no space */
 } adrt_prints_seen;
 
-/* A line without its end, and a 0 behind its `size` bytes. */
+/* A line without its end, and a 0 after its `size` bytes. */
 typedef void (*adrt_print_fn)(void* user, const char* line, size_t size);
 
-/* ---- the section PRNT: JSON, read in place. What is not as it should be reads as the end. */
+/* ---- the section PRNT: JSON, read in place. A wrong text reads as the end. */
 
 typedef struct adrt_prints_json {
   char* at; /* a 0 is the end */
@@ -85,7 +85,7 @@ static inline uint32_t adrt_prints_hex(adrt_prints_json* json) {
   return code;
 }
 
-/* The character behind a backslash, as UTF-8, which is not longer than it is in JSON. */
+/* The character after a backslash, as UTF-8, which is not longer than it is in JSON. */
 static inline char* adrt_prints_escape(adrt_prints_json* json, char* to) {
   static const char kNames[] = "\"\\/bfnrt", kMeant[] = "\"\\/\b\f\n\r\t";
   char c = *json->at;
@@ -220,7 +220,7 @@ static inline adrt_print_statement adrt_prints_statement(adrt_prints_json* json)
 }
 
 static inline adrt_status adrt_prints_statements(adrt_prints_json* json, adrt_prints* prints) {
-  uint32_t capacity = 0; /* what the last kernel had is taken again */
+  uint32_t capacity = 0; /* the array of the last kernel is used again */
   adrt_prints_want(json, '[');
   if (adrt_prints_take(json, ']')) return ADRT_OK;
   do {
@@ -259,7 +259,7 @@ static inline adrt_status adrt_prints_section(const adrt_bundle* bundle, adrt_pr
   return ADRT_OK;
 }
 
-/* What stands in front of the first kernel. */
+/* The text in front of the first kernel. */
 static inline void adrt_prints_begin(adrt_prints_json* json) {
   adrt_prints_want(json, '{');
   if (strcmp(adrt_prints_key(json), "kernels") != 0) json->bad = 1;
@@ -288,7 +288,7 @@ static inline adrt_status adrt_prints_kernel(adrt_prints_json* json, adrt_prints
   return status == ADRT_OK && json->bad ? ADRT_ERROR_MALFORMED : status;
 }
 
-/* What a kernel prints. Where it prints nothing `buffer` is null. ADRT_ERROR_MALFORMED: the bundle says it in
+/* The prints of a kernel. If it prints nothing, `buffer` is null. ADRT_ERROR_MALFORMED: the bundle says it in
  * another way than this header reads. After an error there is nothing to close. */
 static inline adrt_status adrt_prints_open(const adrt_bundle* bundle, const char* kernel,
                                            adrt_prints* prints) {
@@ -311,7 +311,7 @@ static inline adrt_status adrt_prints_open(const adrt_bundle* bundle, const char
 
 /* ---- records */
 
-/* Bytes of a buffer that has space for so many bytes of records. */
+/* Bytes of a buffer that has space for that many bytes of records. */
 static inline uint64_t adrt_prints_bytes(uint64_t records) {
   return ADRT_PRINTS_HEAD + (records + 3) / 4 * 4;
 }
@@ -326,7 +326,7 @@ static inline uint32_t adrt_prints_words_of(uint8_t type) {
   return adrt_type_size(type) == 8 ? 2 : 1;
 }
 
-/* The words that records of a statement have behind their number. */
+/* The words that follow the number of the statement in its records. */
 static inline uint64_t adrt_prints_words(const uint8_t* types, uint32_t count) {
   uint64_t words = 0;
   for (uint32_t n = 0; n < count; ++n) words += adrt_prints_words_of(types[n]);

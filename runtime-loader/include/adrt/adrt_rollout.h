@@ -22,8 +22,8 @@
  *       case ADRT_ROLLOUT_REVERSE: run the gradient of action.step, read arena + action.offset; break;
  *     }
  *
- * Adjoints are updated from the last step to the first and never copied. What else a step writes (a history)
- * is written again when the step runs again. A sum that steps add to must be part of the state. */
+ * Adjoints are updated from the last step to the first and never copied. Other memory that a step writes (a
+ * history) is written again when the step runs again. A sum that steps add to must be part of the state. */
 
 #include <adrt/adrt.h>
 
@@ -68,14 +68,14 @@ typedef struct adrt_rollout_action {
   uint32_t struct_size;
   uint32_t kind;   /* ADRT_ROLLOUT_FORWARD, ... */
   uint64_t step;   /* FORWARD, REVERSE: from 0; STORE, LOAD: the step that begins with this state */
-  uint64_t offset; /* in the arena. FORWARD: where it saves, also where nobody will read it */
+  uint64_t offset; /* in the arena. FORWARD: the place where it saves, also if no action will read it */
   uint64_t reserved[2];
 } adrt_rollout_action;
 
 typedef struct adrt_rollout_report {
   uint32_t struct_size;
   uint32_t schedule;      /* the one that was chosen */
-  uint64_t peak_bytes;    /* of the arena: what the actions use, exactly */
+  uint64_t peak_bytes;    /* of the arena: exactly the bytes that the actions use */
   uint64_t segment;       /* steps whose saved values are there at once */
   uint64_t copies;        /* of the state that are there at once, at most */
   uint64_t forward_steps; /* launches of the kernel, all in all: `steps` and those that run again */

@@ -18,10 +18,10 @@
  *              it as one node.
  *   CPU        an adrt_cpu_record: stages for the engine's jobs (adrt_cpu.h).
  *
- * What must follow what is derived from what the launches read and write: the memory of their arguments, as
- * the kernels' interfaces say it is accessed, heaps and status blocks. What does not touch the same memory
- * has no barrier between and no edge in the graph, and may run at once; memory that is only read is no reason
- * to wait. Tasks of one kernel follow each other, as they share a heap. */
+ * The order of launches is derived from their reads and writes: the memory of their arguments, as the
+ * kernels' interfaces say it is accessed, heaps and status blocks. Launches that do not touch the same memory
+ * have no barrier between them and no edge in the graph, and may run at once; memory that is only read is no
+ * reason to wait. Tasks of one kernel follow each other, as they share a heap. */
 
 #include <adrt/adrt.h>
 
@@ -40,19 +40,19 @@ ADRT_API void adrt_sequence_release(adrt_sequence* sequence);
 ADRT_API adrt_status adrt_sequence_reset(adrt_sequence* sequence, adrt_error* error);
 
 /* Appends a launch of the plan, which it retains. `heap` and `status` are memory of the device, as
- * adrt_arg.data names it: what they point to on Vulkan is copied. `heap` holds heap_size bytes, at least
- * heap_bytes of the plan when it is recorded, at a multiple of its alignment (null where that is 0); `status`
- * ADRT_STATUS_BYTES, at a multiple of 4. Launches that share a heap follow each other. The same plan may be
- * appended again; with one status block under adrt_plan_chain_status, else with another. If it fails the
- * sequence is unchanged. One thread at a time. */
+ * adrt_arg.data names it: the structs to which they point on Vulkan are copied. `heap` holds heap_size bytes,
+ * at least heap_bytes of the plan when it is recorded, at a multiple of its alignment (null where that is 0);
+ * `status` ADRT_STATUS_BYTES, at a multiple of 4. Launches that share a heap follow each other. The same plan
+ * may be appended again; with one status block under adrt_plan_chain_status, else with another. If it fails
+ * the sequence is unchanged. One thread at a time. */
 ADRT_API adrt_status adrt_sequence_add(adrt_sequence* sequence, adrt_launch_plan* plan, void* heap,
                                        uint64_t heap_size, void* status, adrt_error* error);
 
 /* Records all launches, in the order in which they were added where they touch the same memory, with the
- * arguments that the plans have now: what adrt_plan_update changes is in the next recording, and in none
- * that was made before. Each plan must be resolved, under the rules of adrt_record_* for the device. A plan
- * with a bounds record is ADRT_ERROR_UNSUPPORTED. Never submits, waits or reads back; allocates host memory
- * where the sequence has grown, and where a graph is made. Where a launch is refused nothing is recorded.
+ * arguments that the plans have now: an argument that adrt_plan_update changes is in the next recording, and
+ * in no earlier one. Each plan must be resolved, under the rules of adrt_record_* for the device. A plan with
+ * a bounds record is ADRT_ERROR_UNSUPPORTED. Never submits, waits or reads back; allocates host memory where
+ * the sequence has grown, and where a graph is made. Where a launch is refused nothing is recorded.
  * On CUDA a driver of version 11.4 or newer is asked for, on HIP ROCm 6.0: ADRT_ERROR_DEVICE_FEATURE. One
  * thread at a time for the sequence and its plans. */
 ADRT_API adrt_status adrt_sequence_record(adrt_sequence* sequence, void* queue, adrt_error* error);
@@ -76,9 +76,9 @@ typedef struct adrt_sequence_rounds {
 
 /* From now on the sequence is repeated on the device, without a look from the host: round after round, until
  * *until is not 0, or a status block holds a report, or `most` rounds have run. Null: once, as at first.
- * `until` and `memory` are memory of the device, as adrt_arg.data names it; what they point to is copied.
- * Whoever records sets *until to 0 before. A status block is cleared before the first round alone, so that
- * the first report stands.
+ * `until` and `memory` are memory of the device, as adrt_arg.data names it; the structs to which they point
+ * are copied. The program that records sets *until to 0 before. A status block is cleared before the first
+ * round alone, so that the first report stands.
  *
  * On Vulkan all rounds are recorded, and tasks take their numbers of blocks from memory, which become 0:
  * rounds after the last only fill heaps. Needs bufferDeviceAddress (ADRT_ERROR_DEVICE_FEATURE). On a CPU

@@ -29,11 +29,11 @@ typedef struct adrt_entry {
   void (*function)(const struct adrt_cpu_frame* frame, uint64_t begin, uint64_t end);
 } adrt_entry;
 
-/* What adc writes. Programs fill none by hand. */
+/* The table that adc writes. Programs fill none by hand. */
 typedef struct adrt_entries {
   uint32_t struct_size;
   uint32_t abi;       /* ADRT_ENTRIES_ABI of the adc that wrote it */
-  const char* bundle; /* for messages: what the bundle's file was called */
+  const char* bundle; /* for messages: the name of the bundle's file */
   const char* target; /* "cpu:x86-64-v3" */
   /* Content ids: of the bundle that the object came from, and of the same bundle without code of processors,
    * which `adc extract --static` writes beside the object. */

@@ -1,6 +1,6 @@
 #ifndef ADRT_ADRT_TRACE_H
 #define ADRT_ADRT_TRACE_H
-/* The log of a launch's memory: what adrt_host.trace_heap is told of each launch. C11.
+/* The log of a launch's memory, of which adrt_host.trace_heap is told for each launch. C11.
  *
  * A host that wants to know why a launch takes the memory that it takes sets the function, and is told of
  * each task and of the launch: rows, bytes, budget, and where the sizes come from. Telling allocates nothing
@@ -8,20 +8,21 @@
  */
 #include <adrt/adrt.h>
 
-/* Where the sizes of a task come from. */
+/* The source of the sizes of a task. */
 enum {
   ADRT_SIZES_OPEN = 0,    /* nowhere: the launch is refused before they are known */
   ADRT_SIZES_FORMULA = 1, /* expressions, evaluated for this launch */
   ADRT_SIZES_COUNTED = 2, /* a size or trip kernel, run for this launch */
-  ADRT_SIZES_CACHED = 3,  /* an earlier launch of the plan: nothing that they depend on has changed */
-  ADRT_SIZES_CAPPED = 4   /* adrt_plan_with_cap: what the cap leaves */
+  ADRT_SIZES_CACHED = 3,  /* an earlier launch of the plan: no data on which they depend have changed */
+  ADRT_SIZES_CAPPED = 4   /* adrt_plan_with_cap: the rest of the cap */
 };
 
 #define ADRT_TRACE_LAUNCH 0xFFFFFFFFu
 
-/* What adrt_host.trace_heap is told. adrt_run tells of each task that is sized before the launch, then of the
- * launch as a whole, once its heap is there or refused; after that, of each task that is sized at its turn. A
- * recorded launch is told of when it is recorded. What counts for a launch is no launch. */
+/* The argument of adrt_host.trace_heap. adrt_run tells of each task that is sized before the launch, then of
+ * the launch as a whole, once its heap is there or refused; after that, of each task that is sized at its
+ * turn. A recorded launch is told of when it is recorded. A launch that only counts for another one is not
+ * logged. */
 struct adrt_heap_trace {
   uint32_t struct_size; /* of the library's struct, which a later version may make longer */
   uint32_t task;        /* ADRT_TRACE_LAUNCH: the launch as a whole */

@@ -18,13 +18,14 @@
 extern "C" {
 #endif
 
-/* What adrt_arg.data points to for a buffer or a layout on a Vulkan device, and what names heap and status;
- * copied by the call that takes it. The buffer needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT and
- * VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT; heap, status and what adrt_memory_write or adrt_memory_read are
- * given need both VK_BUFFER_USAGE_TRANSFER bits as well. A part of a buffer that begins at a multiple of
- * minStorageBufferOffsetAlignment and is at most maxStorageBufferRange long is reached through a descriptor,
- * any other through its address. Code without device addresses needs every buffer, and the heap, to be the
- * former; where it updates elements of less than four bytes atomically, the VkBuffer has whole words. */
+/* The struct to which adrt_arg.data points for a buffer or a layout on a Vulkan device, and which names heap
+ * and status; copied by the call that takes it. The buffer needs VK_BUFFER_USAGE_STORAGE_BUFFER_BIT and
+ * VK_BUFFER_USAGE_SHADER_DEVICE_ADDRESS_BIT; heap, status and the buffers of adrt_memory_write or
+ * adrt_memory_read need both VK_BUFFER_USAGE_TRANSFER bits as well. A part of a buffer that begins at a
+ * multiple of minStorageBufferOffsetAlignment and is at most maxStorageBufferRange long is reached through a
+ * descriptor, any other through its address. Code without device addresses needs every buffer, and the heap,
+ * to be the former; where it updates elements of less than four bytes atomically, the VkBuffer has whole
+ * words. */
 typedef struct adrt_vk_buffer {
   uint32_t struct_size;
   uint32_t reserved0;
@@ -37,7 +38,7 @@ typedef struct adrt_vk_buffer {
   uint64_t reserved[2];
 } adrt_vk_buffer;
 
-/* What a target of a bundle asks of a device. Texts live as long as the library. */
+/* The requirements of a target of a bundle for a device. Texts live as long as the library. */
 typedef struct adrt_vk_requirements {
   uint32_t struct_size;
   uint32_t api_version; /* at least, as VK_MAKE_API_VERSION makes it */
@@ -118,19 +119,19 @@ typedef struct adrt_vk_desc {
 } adrt_vk_desc;
 
 /* The number of the target that a device should be made for: the best of the bundle's that the physical
- * device can run when it is made with what adrt_vk_required_extensions and adrt_vk_require_features say. A
- * bundle by default holds code for all devices (vulkan:1.2), and where a kernel adds floats in memory also
- * code for those that can (vulkan:1.3). Of `desc` instance, physical_device, api_version and
- * get_instance_proc_addr are read. Where the device can run none: ADRT_ERROR_NO_TARGET, and the text says of
- * each target why. Any thread. */
+ * device can run when it is made with the extensions of adrt_vk_required_extensions and the features of
+ * adrt_vk_require_features. A bundle by default holds code for all devices (vulkan:1.2), and where a kernel
+ * adds floats in memory also code for those that can (vulkan:1.3). Of `desc` instance, physical_device,
+ * api_version and get_instance_proc_addr are read. Where the device can run none: ADRT_ERROR_NO_TARGET, and
+ * the text says of each target why. Any thread. */
 ADRT_API adrt_status adrt_vk_choose_target(const adrt_bundle* bundle, const adrt_vk_desc* desc,
                                            uint32_t* target, adrt_error* error);
 
 /* A device of the caller. Features and extensions count as enabled only if the descriptor says so. If the
  * chain enables robustBufferAccess, adrt_module_load accepts unverified bundles that hold code without
- * device addresses (vulkan:1.2-near). docs/security.md says what confines it, and what robustBufferAccess2
- * adds, which counts as enabled if the chain enables it. Makes no Vulkan object until adrt_module_load,
- * adrt_run or adrt_memory_*. Any thread. */
+ * device addresses (vulkan:1.2-near). docs/security.md describes its confinement, and the addition of
+ * robustBufferAccess2, which counts as enabled if the chain enables it. Makes no Vulkan object until
+ * adrt_module_load, adrt_run or adrt_memory_*. Any thread. */
 ADRT_API adrt_status adrt_device_wrap_vk(const adrt_host* host, const adrt_vk_desc* desc,
                                          adrt_device** device, adrt_error* error);
 

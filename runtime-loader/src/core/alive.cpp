@@ -58,7 +58,7 @@ Entry* Find(const void* address) {
   return nullptr;
 }
 
-// Forgets the handles in a piece of memory that may be reused now: the piece itself, or what lies in it.
+// Forgets the handles in a piece of memory that may be reused now: the piece itself, or a handle in it.
 void Forget(const Piece& piece) {
   const char* begin = static_cast<const char*>(piece.memory);
   for (size_t at = 0; at < (piece.has_parts ? piece.size : 1); at += alignof(void*)) {
@@ -114,7 +114,7 @@ void EndLife(const void* handle) {
 
 void* TakeHandle(const adc::artifact::Allocator& host, size_t size, size_t alignment, Handle type) {
   if (type == Handle::None) return adc::artifact::Allocate(&host, size, alignment);
-  // The host is asked all the same, so that what it refuses is refused.
+  // The host is asked all the same, so that its refusal is a refusal.
   void* asked = adc::artifact::Allocate(&host, size, alignment);
   if (!asked) return nullptr;
   adc::artifact::Release(&host, asked, size, alignment);

@@ -16,7 +16,7 @@ struct adrt_rollout;
 
 namespace adrt {
 
-/// The types of handles. What is derived from one of them is one; anything else is None.
+/// The types of handles. A type that is derived from one of them is one; anything else is None.
 enum class Handle : unsigned char {
   None,
   Bundle,
@@ -79,7 +79,7 @@ void GiveHandle(const adc::artifact::Allocator& host, void* memory, size_t size,
 /// The same for a handle that is a part of other memory, of KernelMemory.
 void BeginLife(const void* handle, Handle type);
 void EndLife(const void* handle);
-/// Where kernels lie; given back as late.
+/// The memory in which kernels lie; given back as late.
 const adc::artifact::Allocator* KernelMemory(const adc::artifact::Allocator* host);
 /// Ends the process, with a line on standard error, unless `handle` is null or alive.
 void CheckAlive(const char* function, const void* handle, Handle type);

@@ -3,10 +3,11 @@
 #include "core/errors.h"
 #include "core/launch.h"
 
-// Arguments against parameters. Every text names the kernel and the parameter, what was given and what is
-// expected, so that the caller need not look anything up.
+// Arguments against parameters. Every text names the kernel and the parameter, the given and the expected
+// value, so that the caller need not look anything up.
 //
-// This is most of what a plan costs: what is wrong is found out with few branches, and looked for afterwards.
+// This is most of the cost of a plan: few branches find out that an argument is wrong, and the reason is
+// looked for afterwards.
 
 namespace adrt {
 namespace {
@@ -145,7 +146,7 @@ class Binder {
       plan_.cells_before[param.cell + n] = plan_.cells[param.cell + n];
   }
 
-  // What is wrong about an argument beside its memory and its value.
+  // Finds the error of an argument beside its memory and its value.
   ADC_NEVER_INLINE bool BadArgument(const adrt_arg& arg, uint32_t index) {
     const ParamMeta& param = meta_.params[index];
     const char* kind = KindName(ToKind(param.kind));
@@ -160,8 +161,8 @@ class Binder {
                arg.rows ? arg.rows : 1, " x ", arg.columns ? arg.columns : 1);
   }
 
-  // What the device sees at arg.data. Sizes can be asked for without memory; a launch cannot. `alignment` is
-  // a power of two.
+  // The place that the device sees at arg.data. Sizes can be asked for without memory; a launch cannot.
+  // `alignment` is a power of two.
   bool FindPlace(const adrt_arg& arg, uint32_t index, uint64_t bytes, uint64_t alignment) {
     BoundParam& bound = plan_.params[index];
     Place& place = bound.place;

@@ -1,8 +1,8 @@
 #include "core/errors.h"
 #include "core/launch.h"
 
-// What a launch would take if so many iterations passed a gate: sizing as it goes on after counting, with a
-// count that nobody has counted. For plans without a module alone, so that no launch rests on it.
+// The memory of a launch if a given number of iterations passed a gate: sizing as it goes on after counting,
+// with a count that no kernel has counted. For plans without a module alone, so that no launch rests on it.
 
 using adrt::Fail;
 
@@ -32,7 +32,7 @@ adrt_status adrt_plan_assume(adrt_launch_plan* plan, uint32_t task, uint32_t gro
   adrt_error own = {};
   adrt_error* details = adrt::DetailsOf(error, &own);
   adrt::BeginSteps(*plan);
-  // What contents have settled (adrt_plan_resolve) stays so.
+  // Sizes that contents have settled (adrt_plan_resolve) stay so.
   bool settled = sizes.IsSettled();
   return adrt::SizeTask(*plan, task, settled, details) ? ADRT_OK : details->status;
 }

@@ -11,7 +11,7 @@
 // queue; adrt_run waits for a comparison, and runs no gradient where bounds have changed.
 //
 // Counting's memory: [scratch, words and rows of the counting kernel | a status block of its own | its
-// counts]. That status block is not read: what goes wrong in counting goes wrong in the launch.
+// counts]. That status block is not read: an error of counting occurs in the launch as well.
 
 namespace adrt {
 namespace {
@@ -49,7 +49,7 @@ bool FindRecord(const adrt_plan_desc& desc, const adrt_launch_plan& plan, Place*
   return true;
 }
 
-// Whether the record is nobody else's memory.
+// Whether the record overlaps the memory of no parameter.
 bool IsApart(const adrt_launch_plan& plan, const Place& record, adrt_error* error) {
   for (uint32_t index = 0; index < plan.params.size(); ++index) {
     const BoundParam& bound = plan.params[index];
@@ -153,7 +153,7 @@ LaunchPlaces PlacesOf(BoundsRecord& bounds, const Place& memory, const Place& st
   return places;
 }
 
-// Those that count, and the one that compares where that is wanted.
+// The tasks that count, and the one that compares where that is wanted.
 uint32_t TasksOf(const BoundsRecord& bounds) {
   return static_cast<uint32_t>(bounds.plan.tasks.size() - (bounds.compares ? 0 : 1));
 }

@@ -5,7 +5,8 @@
 
 namespace adrt {
 
-/// What a plan with a record keeps: the plan of the kernel that counts, and where the record lies.
+/// The parts that a plan with a record keeps: the plan of the kernel that counts, and the place of the
+/// record.
 struct BoundsRecord {
   explicit BoundsRecord(const Host& host) : plan(host) {}
 

@@ -8,7 +8,7 @@
 
 namespace adrt {
 
-/// Pieces of a block that somebody else gives. What is given back is only used again when the block goes.
+/// Pieces of a block of another owner. A piece that is given back is only used again when the block goes.
 class BlockMemory {
  public:
   explicit BlockMemory(const adc::artifact::Allocator& host) : host_(host) {
@@ -36,7 +36,7 @@ class BlockMemory {
   const adc::artifact::Allocator* allocator() const { return &own_; }
 
   static constexpr size_t kAlignment = 16;
-  /// What a piece of `size` bytes takes of the block.
+  /// The bytes that a piece of `size` bytes takes of the block.
   static constexpr size_t Rounded(size_t size) { return (size + kAlignment - 1) & ~(kAlignment - 1); }
 
  private:

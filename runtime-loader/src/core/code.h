@@ -1,5 +1,5 @@
 #pragma once
-// What every kind needs when it loads a module: the target's section, and its entries one by one.
+// The parts that every kind needs when it loads a module: the target's section, and its entries one by one.
 
 #include "core/handles.h"
 

@@ -8,8 +8,8 @@
 #include "core/launch.h"
 #include "core/serving.h"
 
-// What lies in the data. The compiler gives a task a size kernel where no expression says how deep a stack
-// gets, or where threads claim rows behind gates: the task's control flow without its effects, which raises
+// Sizes that depend on data. The compiler gives a task a size kernel where no expression says how deep a
+// stack gets, or where threads claim rows at gates: the task's control flow without its effects, which raises
 // one number per stack to what the stack would need, and adds up per gate the iterations that pass. Counting
 // is a launch like any other, of a plan that is bound by position to the memory of the launch that it serves.
 //
@@ -18,23 +18,23 @@
 // Every round settles at least one more level of nesting, so the rounds end. Each begins with zeros.
 //
 // The same goes for the iterations of a loop whose bounds no expression gives. Its task has a trip kernel,
-// which runs once; what it counts becomes the value of parameters, and only then can anything else of the
-// task be settled or counted. It goes by the same way, as another count of the task.
+// which runs once; its count becomes the value of parameters, and only then can anything else of the task be
+// settled or counted. It goes by the same way, as another count of the task.
 //
 // Rows need not be counted: a row per thread always does. So they are only where that would take more memory
-// than the caller's threshold. What was counted holds as long as the caller's content versions say that
-// nothing changed.
+// than the caller's threshold. A count holds as long as the caller's content versions say that no content
+// changed.
 
 namespace adrt {
 
-// What counting one task keeps: the size or trip kernel's plan, and memory of the device for words, status
-// and counts.
+// The state that counting one task keeps: the size or trip kernel's plan, and memory of the device for words,
+// status and counts.
 struct Counting {
   explicit Counting(const Host& host) : plan(host) {}
 
   adrt_launch_plan plan;
   Vector<int64_t> counts, known;  ///< of the last round; of the one before, what the next one keeps
-  uint64_t segment = 0;           ///< what they were counted with
+  uint64_t segment = 0;           ///< the segment length with which they were counted
   uint32_t rounds = 0;            ///< that did not come to an end
   Memory fixed, rows, counters;
 };
@@ -48,12 +48,12 @@ uint64_t Aligned(uint64_t bytes) {
   return (bytes + kAlignment - 1) & ~(kAlignment - 1);
 }
 
-// No place where there is nothing: what is empty may lie at the memory's end, where nothing can be bound.
+// No place where there is nothing: an empty part may lie at the memory's end, where no part can be bound.
 Place PartOf(const Place& memory, uint64_t from, uint64_t bytes) {
   return bytes > 0 ? memory.Part(from, bytes) : Place();
 }
 
-// What is counted of a task: iterations per axis, or elements per stack and iterations per gate.
+// The numbers that are counted of a task: iterations per axis, or elements per stack and iterations per gate.
 enum class Counted : uint8_t { kTrips, kSizes };
 
 const adrt_kernel* FindKernelOf(const adrt_launch_plan& plan, uint32_t task, Counted what) {
@@ -66,7 +66,7 @@ uint64_t CountBytes(const Counting& counting) {
   return counting.counts.size() * sizeof(int64_t);
 }
 
-// What was counted with another segment length says nothing.
+// A count with another segment length says nothing.
 void UseSegmentOf(const TaskPlan& served, Counting& counting) {
   if (counting.segment == served.segment) return;
   counting.segment = served.segment;
@@ -118,7 +118,7 @@ Counting* CountingOf(adrt_launch_plan& plan, uint32_t task, Counted what, adrt_e
 }
 
 // Whether the status block of a counting launch may say that its driver has ended loops early. Of such a
-// block nothing else matters: what goes wrong in counting goes wrong in the launch.
+// block nothing else matters: an error of counting occurs in the launch as well.
 bool TellsOfCuts(const adrt_launch_plan& plan) {
   return plan.module && plan.module->device->cuts_loops;
 }
@@ -130,7 +130,7 @@ bool IsCut(const void* status) {
   return code == ADRT_GPU_LOOPS_CUT;
 }
 
-// What threads that count on a CPU may take of the call's steps: trips of loops, many at once.
+// The steps of the call that threads which count on a CPU may take: trips of loops, many at once.
 struct TripBudget {
   static constexpr uint64_t kAtOnce = 65536, kPerStep = 64;
 
@@ -197,7 +197,7 @@ bool RunRound(Counting& counting, LaunchPlaces places, const Place& cleared, adr
   return true;
 }
 
-// Whether a stack that the size kernel keeps holds less than what was counted for it.
+// Whether a stack that the size kernel keeps holds less than the number that was counted for it.
 bool MustRepeat(const Counting& counting) {
   const adrt_launch_plan& plan = counting.plan;
   for (uint32_t task = 0; task < plan.tasks.size(); ++task) {
@@ -211,7 +211,7 @@ bool MustRepeat(const Counting& counting) {
   return false;
 }
 
-// Whether counting is over; else what was counted goes into the next round.
+// Whether counting is over; else the counts go into the next round.
 bool TakeRound(Counting& counting) {
   bool repeat = MustRepeat(counting);
   counting.rounds = repeat ? counting.rounds + 1 : 0;
@@ -221,8 +221,8 @@ bool TakeRound(Counting& counting) {
   return !repeat;
 }
 
-// Each round settles a level of nesting, of which there are few: so many rounds end unless contents change
-// from one to the next.
+// Each round settles a level of nesting, of which there are few: counting ends within that many rounds unless
+// contents change from one to the next.
 bool IsWithinRounds(const adrt_launch_plan& plan, uint32_t task, const Counting& counting,
                     adrt_error* error) {
   if (counting.rounds < kMaxRounds) return true;
@@ -282,8 +282,8 @@ bool Run(adrt_launch_plan& plan, uint32_t task, Counted what, adrt_error* error)
   if (!SpendSteps(plan, counting->plan.params.size() + counting->counts.size(), error)) return false;
   UseSegmentOf(plan.tasks[task], *counting);
   adrt_device& device = *plan.module->device;
-  // The status block comes first, so that both are aligned. What it says is not read: a size kernel drops
-  // what does not fit.
+  // The status block comes first, so that both are aligned. Its report is not read: a size kernel drops
+  // elements that do not fit.
   uint64_t bytes = Aligned(ADRT_STATUS_BYTES) + CountBytes(*counting);
   if (!GrowMemory(device, counting->counters, bytes, error)) return false;
   Place both = counting->counters.place.Part(0, bytes);

@@ -5,7 +5,7 @@
 #include "core/parts.h"
 #include "core/targets.h"
 
-// What is the same for every kind of device: counting, and choosing a target.
+// The parts that are the same for every kind of device: counting, and choosing a target.
 
 using adrt::Fail;
 

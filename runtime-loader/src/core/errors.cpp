@@ -19,7 +19,7 @@ bool CopyDescriptorBytes(const void* from, void* to, size_t size, size_t reserve
   std::memcpy(to, from, given < size ? given : size);
   uint32_t own = static_cast<uint32_t>(size);
   std::memcpy(to, &own, sizeof own);
-  // What lies behind this version's struct is a newer one's.
+  // The bytes after this version's struct belong to a newer one.
   const unsigned char* bytes = static_cast<const unsigned char*>(from);
   for (size_t at = reserved; at < given; ++at) {
     if (bytes[at] != 0) return false;

@@ -53,7 +53,7 @@ inline adrt_error* DetailsOf(adrt_error* error, adrt_error* own) {
 /// A failure of the artifact format as the loader reports it.
 adrt_status FromArtifact(const artifact::Error& from, adrt_error* error);
 
-/// What is said of a descriptor that CopyDescriptor refuses.
+/// The text about a descriptor that CopyDescriptor refuses.
 inline constexpr char kNotSet[] = "struct_size is wrong, or a reserved word is not zero";
 
 /// CopyDescriptor without types: `reserved` is where the reserved words begin in `to`, which is all zero.

@@ -1,6 +1,6 @@
 #pragma once
-// What the opaque handles of adrt.h are. Handles are counted and made in the host's memory. Each kind of
-// device is a table of functions (DeviceKind): core code never asks which kind it has.
+// The structs of the opaque handles of adrt.h. Handles are counted and made in the host's memory. Each kind
+// of device is a table of functions (DeviceKind): core code never asks which kind it has.
 
 #include <adrt/adrt.h>
 
@@ -70,7 +70,7 @@ struct Place {
 
   bool given() const { return buffer != 0 || address != 0; }
   friend bool operator==(const Place&, const Place&) = default;
-  /// What to align: the address, or what stands for it.
+  /// The number to align: the address, or the offset that stands for it.
   uint64_t position() const { return address != 0 ? address : offset; }
   /// `size` bytes from `from` on; the caller knows that they are there.
   Place Part(uint64_t from, uint64_t size) const {
@@ -96,16 +96,16 @@ inline bool Overlap(const Place& a, uint64_t a_bytes, const Place& b, uint64_t b
 /// Memory that was taken from a device.
 struct Memory {
   Place place;
-  void* own = nullptr;  ///< the kind's own: what `release` needs beside the place
+  void* own = nullptr;  ///< the kind's own: the data that `release` needs beside the place
 
   bool given() const { return place.given(); }
 };
 
 struct LaunchTask;
 
-/// What one kind of device can do. A new kind adds a table and its own wrap, open and record functions; core
-/// code never asks which kind it has. Functions that take an adrt_error get one that is not null, and fill it
-/// where they return false. Any of them may be called from several threads at once.
+/// The operations of one kind of device. A new kind adds a table and its own wrap, open and record functions;
+/// core code never asks which kind it has. Functions that take an adrt_error get one that is not null, and
+/// fill it where they return false. Any of them may be called from several threads at once.
 struct DeviceKind {
   const char* name;  ///< as TargetMeta::kind
   uint32_t payload;  ///< kind of the section that holds its code
@@ -119,7 +119,7 @@ struct DeviceKind {
   /// refuses code that would not stay in the memory that it is given. Null: never.
   bool (*confines)(const artifact::TargetMeta& target) = nullptr;
   /// Makes the device's part of a module from the target's section: checks and loads the code, fills
-  /// `entries`. Nothing is left behind where it fails.
+  /// `entries`. If it fails, it leaves nothing.
   bool (*load)(adrt_module& module, adrt_error* error);
   /// Makes code ready that `load` has left: of the plan's kernel, whose entries may be null before, and of
   /// the kernels that count for it. Null: `load` leaves none.
@@ -129,15 +129,15 @@ struct DeviceKind {
   /// Features, with spaces between.
   void (*features)(const adrt_device& device, artifact::TextWriter& text);
 
-  /// What adrt_arg.data or adrt_run_desc.memory names; `bytes` of the place is what is known to be there, or
-  /// UINT64_MAX. Null data never gets here. False: `reason` says what was expected.
+  /// Finds the place that adrt_arg.data or adrt_run_desc.memory names; `bytes` of the place is the known
+  /// size, or UINT64_MAX. Null data never gets here. False: `reason` says what was expected.
   bool (*bind)(const adrt_device& device, const void* data, Place* place, artifact::TextWriter& reason);
-  /// The inverse: what the caller puts into adrt_arg.data for this memory, valid as long as it is.
+  /// The inverse: the value that the caller puts into adrt_arg.data for this memory, valid as long as it is.
   void* (*data)(const Memory& memory);
   /// At least `bytes` (not 0), aligned to 256 where the device is no CPU. Content is undefined.
   bool (*allocate)(adrt_device& device, uint64_t bytes, Memory* memory, adrt_error* error);
   void (*release)(adrt_device& device, Memory& memory);
-  /// Copies between host and device memory, and waits. What a finished queue wrote is seen.
+  /// Copies between host and device memory, and waits. The writes of a finished queue are seen.
   bool (*write)(adrt_device& device, const Place& to, const void* from, uint64_t bytes, adrt_error* error);
   bool (*read)(adrt_device& device, const Place& from, void* to, uint64_t bytes, adrt_error* error);
 
@@ -145,7 +145,7 @@ struct DeviceKind {
   bool (*begin)(adrt_device& device, void** queue, adrt_error* error);
   /// Submits what was recorded and waits; the queue is gone afterwards, also where it fails.
   bool (*finish)(adrt_device& device, void* queue, adrt_error* error);
-  /// Drops a queue after a failure. What was recorded may or may not run, but not any more on return.
+  /// Drops a queue after a failure. Recorded work may or may not run, but not any more on return.
   void (*drop)(adrt_device& device, void* queue);
   /// Records zero-filling; place.bytes is a multiple of 4 and not 0.
   bool (*clear)(adrt_device& device, void* queue, const Place& place, adrt_error* error);
@@ -153,11 +153,11 @@ struct DeviceKind {
   bool (*launch)(adrt_device& device, void* queue, const LaunchTask& task, adrt_error* error);
   /// Whether such a task can be recorded; before anything is. Null where each can.
   bool (*can_launch)(const adrt_device& device, const LaunchTask& task, adrt_error* error) = nullptr;
-  /// Releases what launches left in LaunchTask::held: nothing that was recorded runs any more. Null where
-  /// launches leave nothing.
+  /// Releases what launches left in LaunchTask::held: no recorded work runs any more. Null where launches
+  /// leave nothing.
   void (*forget)(adrt_device& device, void* held) = nullptr;
-  /// What was recorded before is done, and its memory seen, when what is recorded afterwards begins. Null
-  /// where a queue keeps order by itself.
+  /// Earlier recorded work is done, and its memory seen, when later recorded work begins. Null where a queue
+  /// keeps order by itself.
   bool (*barrier)(adrt_device& device, void* queue, adrt_error* error);
 
 #ifdef ADRT_SEQUENCES

@@ -30,15 +30,15 @@ namespace adrt {
 bool TakeHost(const artifact::Allocator& allocator, uint64_t bytes, Memory* memory, adrt_error* error);
 void ReleaseHost(const artifact::Allocator& allocator, Memory& memory);
 
-/// At least `bytes`: what is there, else twice that, else exactly `bytes`. Content is lost. False with
+/// At least `bytes`: the present size, else twice that, else exactly `bytes`. Content is lost. False with
 /// the reason when refused, the heap is then empty.
 bool GrowHeap(adrt_heap& heap, uint64_t bytes, adrt_error* error);
 
-/// At least `bytes`: what is there, else new memory, whose content is undefined. False with the reason when
-/// refused, there is none then.
+/// At least `bytes`: the present memory, else new memory, whose content is undefined. False with the reason
+/// when refused, there is none then.
 bool GrowMemory(adrt_device& device, Memory& memory, uint64_t bytes, adrt_error* error);
 
-/// Memory that goes when the scope ends. Nothing that uses it may be under way then.
+/// Memory that goes when the scope ends. No work that uses it may be under way then.
 class PassingMemory {
  public:
   explicit PassingMemory(adrt_device& device) : device_(&device) {}

@@ -5,7 +5,7 @@
 #include "core/errors.h"
 #include "core/handles.h"
 
-// What tools ask: everything that a bundle says, as it was verified.
+// The answers for tools: everything that a bundle says, as it was verified.
 
 using adrt::Fail;
 

@@ -1,6 +1,6 @@
 #pragma once
-// What a plan knows about a launch: the arguments as the code wants them, and per task how many iterations
-// there are and where its adstacks lie in the heap.
+// The facts that a plan knows about a launch: the arguments as the code wants them, and per task how many
+// iterations there are and where its adstacks lie in the heap.
 //
 // The heap: [scratch parameters | words of each task, on devices that read them from memory | claim counters
 // and rows of the running task]. Tasks run one after the other, so their rows use the same bytes. How rows
@@ -22,7 +22,7 @@ struct BoundParam {
   /// The content as the host reads it for sizes: the memory itself on a CPU, else a copy, or null.
   const unsigned char* content = nullptr;
   int64_t extents[8] = {};
-  int64_t least = 0;         ///< saved: what its extent must be at least
+  int64_t least = 0;         ///< saved: the least extent that it must have
   bool has_integer = false;  ///< an integer scalar that fits int64
   int64_t integer = 0;
   uint64_t content_version = 0;
@@ -39,14 +39,14 @@ struct Mirror {
 struct Counting;
 struct BoundsRecord;
 
-/// What shares of a cap are rounded to, in bytes.
+/// The unit, in bytes, to which shares of a cap are rounded.
 inline constexpr uint64_t kCapUnit = 64;
 
 /// How far a task's sizes are. Those of a late task read what the kernel writes: adrt_run settles them when
 /// the task's turn comes.
 ///
 ///   state         what makes it so                                what ends it
-///   kOpen         sizing begins, or what was read did not hold    sizing is complete
+///   kOpen         sizing begins, or a read value did not hold     sizing is complete
 ///   kRowsOpen     the same, of a task that was kRowsSettled       sizing is complete, or adrt_run ends
 ///   kLateOpen     the same, of a late task                        sizing is complete, at its turn
 ///   kLateSettled  sizing is complete, for this turn               the task is sized again, or ForgetSizes
@@ -54,7 +54,7 @@ inline constexpr uint64_t kCapUnit = 64;
 ///   kRowsSettled  adrt_run will count its rows at its turn        the same, or adrt_run ends
 enum class TaskState : uint8_t { kOpen, kRowsOpen, kLateOpen, kLateSettled, kSettled, kRowsSettled };
 
-/// What the parameters for a task's trip counts hold: nothing, counts, or counts of a recording that is
+/// The content of the parameters for a task's trip counts: nothing, counts, or counts of a recording that is
 /// followed by another one before the launch.
 enum class Trips : uint8_t { kMissing, kTaken, kFresh };
 
@@ -66,14 +66,14 @@ struct TaskPlan {
   bool was_settled = false;  ///< before a cap was given
   bool by_count = false;     ///< counted stacks are not evaluated: too many steps, or too much to read back
   uint32_t team_iterations = 0;  ///< that a block of threads runs together; 0: each thread has its own
-  bool is_new = false;           ///< settled since the launch before, as far as somebody is told of launches
+  bool is_new = false;           ///< settled since the launch before, as far as launches are logged
   bool new_counts = false;       ///< the same of what code has counted
   int64_t extents[8] = {};
   uint64_t total = 0;
   uint64_t threads = 0;         ///< at most this many at once; CPU: jobs
   uint64_t rows = 0;            ///< of the largest claim group
-  uint64_t most_threads = 0;    ///< what `threads` would be without budget, cap and the device's caches
-  uint64_t wanted_threads = 0;  ///< what `threads` would be without a budget
+  uint64_t most_threads = 0;    ///< `threads` without budget, cap and the device's caches
+  uint64_t wanted_threads = 0;  ///< `threads` without a budget
   uint64_t segment = 0;         ///< iterations between checkpoints, 0: whole tapes
   uint64_t row_bytes = 0;       ///< over all groups
   uint64_t copied = 0;          ///< elements of buffers that a worker has copies of in its row
@@ -85,13 +85,13 @@ struct TaskPlan {
   Vector<artifact::GroupPlace> groups;
   Vector<artifact::StackPlace> stacks;
   Vector<bool> open;          ///< per stack: its capacity is not settled
-  Vector<uint64_t> words;     ///< GPU: what a launch passes (artifact/gpu_abi.h); CPU: the adstack cells
+  Vector<uint64_t> words;     ///< GPU: words of a launch (artifact/gpu_abi.h); CPU: the adstack cells
   uint64_t words_offset = 0;  ///< where they go in the heap, if there
-  /// What a size kernel has counted: by StackMeta::id the capacities of the stacks that no expression sizes,
-  /// then by group the iterations that claim a row. Null: nothing yet.
+  /// The counts of a size kernel: by StackMeta::id the capacities of the stacks that no expression sizes,
+  /// then by group the iterations that claim a row. Null: none yet.
   const Vector<int64_t>* counts = nullptr;
   Vector<int64_t> assumed;       ///< the same, as adrt_plan_assume was told
-  Counting* counting = nullptr;  ///< what counting keeps from launch to launch; the plan's
+  Counting* counting = nullptr;  ///< the state that counting keeps from launch to launch; the plan's
   Counting* trip_counting = nullptr;
 
   bool IsSettled() const { return state >= kLateSettled; }
@@ -113,7 +113,7 @@ struct LaunchTask {
   const artifact::KernelMeta* kernel = nullptr;
   uint32_t index = 0;  ///< of the task in the kernel
   const artifact::EntryMeta* meta = nullptr;
-  void* entry = nullptr;  ///< what `load` put into adrt_module::entries
+  void* entry = nullptr;  ///< the entry that `load` put into adrt_module::entries
   uint64_t total = 0;     ///< iterations; 0 where the code is to look whether there are some by now
   uint64_t threads = 0;   ///< GPU: threads that take part, CPU: jobs at once; each has its own row
   uint64_t blocks = 0;    ///< GPU: blocks of `block_size` threads that hold them
@@ -123,14 +123,14 @@ struct LaunchTask {
   std::span<const uint64_t> words;
   std::span<const uint64_t> cells;     ///< the kernel's arguments
   std::span<const BoundParam> params;  ///< the same by parameter, scratch included
-  Place heap;                          ///< what offsets in the words count from
+  Place heap;                          ///< the place from which offsets in the words count
   Place status;                        ///< ADRT_STATUS_BYTES
   void** held = nullptr;  ///< the plan's list of what recorded launches need, the device's business
   Place words_place;      ///< where the words belong, or those of the table, if code reads them from memory
   void* table_writer = nullptr;  ///< adrt_module::table_writer
 };
 
-/// Who takes down what a launch would record, instead of a device's queue.
+/// The receiver of the work that a launch would record, instead of a device's queue.
 struct LaunchNotes {
   bool (*clear)(LaunchNotes& notes, const Place& place, adrt_error* error) = nullptr;
   bool (*launch)(LaunchNotes& notes, const LaunchTask& task, adrt_error* error) = nullptr;
@@ -151,7 +151,7 @@ struct adrt_launch_plan {
   uint64_t MostBytes() const {
     return cap > 0 && (heap_budget == 0 || cap < heap_budget) ? cap : heap_budget;
   }
-  /// For what is made with the plan and goes with it.
+  /// For objects that are made with the plan and go with it.
   const adc::artifact::Allocator* allocator() const { return memory.allocator(); }
 
   adrt::Host host;
@@ -166,26 +166,26 @@ struct adrt_launch_plan {
   uint64_t heap_budget = 0;    ///< 0: none
   uint64_t cap = 0;            ///< 0: none
   bool chains_status = false;  ///< recorded launches leave the status block as they find it
-  /// What the present call may still take: its own, or those of the plan that it serves. Whatever walks in
-  /// more than one list spends from them, and once they are used up nothing is settled any more.
+  /// The steps that the present call may still take: its own, or those of the plan that it serves. Each walk
+  /// in more than one list spends from them, and once they are used up nothing is settled any more.
   adc::artifact::Steps own_steps;
   adc::artifact::Steps* steps = &own_steps;
-  uint64_t size_budget = 0;  ///< what `steps` begin with in each call
+  uint64_t size_budget = 0;  ///< the number with which `steps` begin in each call
   int (*is_cancelled)(void* cancel_user) = nullptr;
   void* cancel_user = nullptr;
   bool alias_written = false;   ///< a parameter that may share memory is written
   uint64_t size_threshold = 0;  ///< bytes of rows up to which none are counted
   adrt::Vector<adrt::BoundParam> params;
   uint64_t bindings = 0;  ///< how often arguments were given
-  /// Of the parameters that the last adrt_plan_update was given (BoundParam::given is `bindings`): what it
-  /// found, with the cells.
+  /// Of the parameters that the last adrt_plan_update was given (BoundParam::given is `bindings`): their
+  /// values before it, with the cells.
   adrt::Vector<adrt::BoundParam> params_before;
   adrt::Vector<uint64_t> cells_before;
   adrt::Vector<adc::artifact::SizeParam> size_params;
   adrt::Vector<uint64_t> cells;  ///< addresses of scratch are offsets until the launch
   uint32_t first_own = 0;        ///< of the parameters: those before are those of the plan that it serves
   uint64_t scratch_bytes = 0;
-  uint64_t base_bytes = 0;  ///< what lies before the rows: scratch and words
+  uint64_t base_bytes = 0;  ///< the bytes before the rows: scratch and words
   bool serves = false;      ///< it counts for another plan, which chooses its tasks' segments
   bool own_rows = false;    ///< rows of every task lie in memory of their own, as those of late tasks do
   adc::artifact::RowRules rules;  ///< of the target; lanes are the task's own
@@ -207,7 +207,8 @@ struct adrt_launch_plan {
 
 namespace adrt {
 
-/// Who notes what the plan's launch would record; null: it is recorded. Builds without sequences have nobody.
+/// The receiver of the work that the plan's launch would record; null: it is recorded. Builds without
+/// sequences have none.
 inline LaunchNotes* NotesOf(const adrt_launch_plan& plan) {
 #ifdef ADRT_SEQUENCES
   return plan.notes;
@@ -239,7 +240,7 @@ bool SpendSteps(const adrt_launch_plan& plan, uint64_t steps, adrt_error* error)
 /// and cells.
 bool BindArguments(const adrt_plan_desc& desc, adrt_launch_plan& plan, adrt_error* error);
 
-/// What other arguments changed.
+/// The changes of other arguments.
 struct Changes {
   bool sizes = false;    ///< an extent, or a by-value integer
   bool numbers = false;  ///< a by-value argument, float or not
@@ -251,7 +252,7 @@ bool BindOthers(const adrt_arg* args, uint32_t arg_count, adrt_launch_plan& plan
 
 /// Lays out scratch and settles what can be settled without reading buffers.
 bool SizeLaunch(adrt_launch_plan& plan, adrt_error* error);
-/// The same for a plan whose tasks are reserved: nothing that was settled stays so.
+/// The same for a plan whose tasks are reserved: no settled size stays so.
 bool SizeLaunchAgain(adrt_launch_plan& plan, adrt_error* error);
 
 /// Reserves every task of the plan, nothing settled.
@@ -265,7 +266,7 @@ constexpr uint64_t kNotKnown = UINT64_MAX;
 /// Elements of the caller's buffer that a launch saves or reads; false where that is a lower bound, since a
 /// task is not sized yet or its number is not known.
 bool SavedElements(const adrt_launch_plan& plan, uint32_t param, uint64_t* elements);
-/// `others` and the bytes of so many elements; UINT64_MAX where that does not fit 64 bits.
+/// `others` and the bytes of `elements` elements; UINT64_MAX where that does not fit 64 bits.
 uint64_t SavedBytes(const artifact::ParamMeta& param, uint64_t elements, uint64_t others);
 /// Says that the buffer is too short; false.
 bool RefuseSaved(const adrt_launch_plan& plan, uint32_t param, uint64_t elements, adrt_status status,
@@ -301,11 +302,11 @@ bool MustCount(const adrt_launch_plan& plan, uint32_t task);
 bool WantsCount(const adrt_launch_plan& plan, uint32_t task);
 /// Whether the size kernel reads what an earlier task writes, so that the task's turn must come first.
 bool CountsLate(const adrt_launch_plan& plan, uint32_t task);
-/// Whether what was counted may not hold any more.
+/// Whether counts may not hold any more.
 bool MustCountAgain(const adrt_launch_plan& plan, uint32_t task);
 /// Counts by running the task's size kernel until nothing grows, and settles the task, with shorter segments
-/// where whole tapes leave too few rows. What it reads must be written, the task's scratch in place where it
-/// reads that.
+/// where whole tapes leave too few rows. The memory that it reads must be written, the task's scratch in
+/// place where it reads that.
 bool CountTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
 /// The same with the segment length that the plan holds. TaskPlan::counts says whether counting came to an
 /// end.
@@ -321,12 +322,12 @@ bool LacksTrips(const adrt_launch_plan& plan, uint32_t task);
 bool CountsTripsLate(const adrt_launch_plan& plan, uint32_t task);
 /// Whether trip counts may not hold any more.
 bool MustCountTripsAgain(const adrt_launch_plan& plan, uint32_t task);
-/// Runs the task's trip kernel, on what is in memory now. What size kernels counted is forgotten.
+/// Runs the task's trip kernel, on what is in memory now. Counts of size kernels are forgotten.
 bool CountTrips(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
-/// What the task's trip kernel, run on what is in memory now, gives for the number of iterations; the plan
-/// goes on by what was counted before.
+/// The number of iterations that the task's trip kernel gives, run on the present contents of memory; the
+/// plan goes on with the earlier count.
 bool TripsNow(adrt_launch_plan& plan, uint32_t task, uint64_t* total, adrt_error* error);
-/// What was read or counted did not hold: the task is to be settled again.
+/// A read or counted value did not hold: the task is to be settled again.
 void ForgetSizes(adrt_launch_plan& plan, uint32_t task);
 /// Gives back what counting holds.
 void ReleaseCounting(adrt_launch_plan& plan);
@@ -356,16 +357,16 @@ bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* 
 bool SizeTaskAsIs(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error);
 /// The parameter that holds the iterations between checkpoints; kNoIndex where the kernel has none.
 uint32_t SegmentParam(const adrt_launch_plan& plan);
-/// What the contents that lie in host memory now give for the number of iterations of a settled task; false
-/// where that takes more than a look.
+/// The number of iterations of a settled task that the present contents of host memory give; false where that
+/// takes more than a look.
 bool IterationsNow(adrt_launch_plan& plan, uint32_t task, uint64_t* total);
 /// Puts the task's segment length into its place among the arguments.
 void UseSegment(adrt_launch_plan& plan, uint32_t task);
 /// Makes the contents that the task's sizes read visible to the host, then settles it.
 bool ReadAndSizeTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error);
 /// Sizes every task, with contents where `may_read`; late tasks stay open. Where the budget is too small the
-/// error says what would do for all of them, or for those that are known. Without contents tasks stay open
-/// instead, where others are and LeavesRefusal says so.
+/// error says which budget would do for all of them, or for those that are known. Without contents tasks stay
+/// open instead, where others are and LeavesRefusal says so.
 bool SizeTasks(adrt_launch_plan& plan, bool may_read, adrt_error* error);
 /// The same with the contents of the tasks for which `knows` holds.
 bool SizeTasks(adrt_launch_plan& plan, bool (*knows)(const adrt_launch_plan& plan, uint32_t task),
@@ -386,10 +387,10 @@ bool ReadsInPlace(const adrt_launch_plan& plan);
 
 /// The part of the heap that all tasks settled before the launch need, scratch and words included.
 uint64_t HeapBytes(const adrt_launch_plan& plan);
-/// What the heap must be aligned to.
+/// The alignment that the heap must have.
 uint64_t HeapAlignment(const adrt_launch_plan& plan);
 
-/// Where a launch puts things.
+/// The places of a launch's memory.
 struct LaunchPlaces {
   Place base;    ///< the heap: scratch, words, rows
   Place rows;    ///< of tasks that are settled at their turn: memory of their own
@@ -421,13 +422,14 @@ bool CanRecordTask(adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& pl
 /// block, is no argument's memory, nor each other's.
 bool IsApart(const adrt_launch_plan& plan, const Place& heap, uint64_t heap_bytes, const Place& status,
              adrt_error* error);
-/// Why a task cannot be recorded, for one that is open or late: what is missing and who gives it.
+/// Why a task cannot be recorded, for one that is open or late: the missing data, and the call that gives
+/// them.
 bool RefuseOpen(const adrt_launch_plan& plan, uint32_t task, adrt_error* error);
 /// Whether a launch can be recorded: the plan is settled, heap and status block are large enough, aligned and
 /// apart, and the device reaches what they and the arguments name.
 bool CheckLaunch(adrt_launch_plan& plan, const Place& heap, const Place& status, adrt_error* error);
-/// Records a whole launch into the caller's queue: what every adrt_record_* function does. The plan must be
-/// settled and the heap large enough.
+/// Records a whole launch into the caller's queue, for every adrt_record_* function. The plan must be settled
+/// and the heap large enough.
 bool RecordLaunch(adrt_launch_plan& plan, void* queue, const Place& heap, const Place& status,
                   adrt_error* error);
 

@@ -7,7 +7,8 @@
 #include "core/launch.h"
 
 // A launch as a whole: scratch and words at the start of its heap, then its tasks, which are sized one after
-// the other (sizing.cpp) and use what is behind in turn. What follows from all of them stands here too.
+// the other (sizing.cpp) and use the rest in turn. The results that follow from all of them are computed here
+// too.
 
 namespace adrt {
 namespace {
@@ -122,8 +123,8 @@ bool IsAliasWritten(const artifact::KernelMeta& meta) {
   return false;
 }
 
-// Rows have been fitted, as far as there are some: what lies before them is part of the heap as well. What a
-// task that is open will take is not known, and then nor is what would do.
+// Rows have been fitted, as far as there are some: the memory before them is part of the heap as well. The
+// need of a task that is open is not known, and then nor is a budget that would do.
 bool FitsBudget(const adrt_launch_plan& plan, adrt_error* error) {
   for (const TaskPlan& task : plan.tasks) {
     if (task.state == TaskState::kOpen) return true;
@@ -308,9 +309,9 @@ bool SizeTasks(adrt_launch_plan& plan, bool (*knows)(const adrt_launch_plan& pla
     if (own.needed_bytes >= largest.needed_bytes) largest = own;
   }
   if (largest.status == ADRT_OK) return FitsBudget(plan, error);
-  // What does for all tasks is known when all have been read: the refusal waits for that.
+  // A budget that does for all tasks is known when all have been read: the refusal waits for that.
   if (open != artifact::kNoIndex && !reads && LeavesRefusal(plan)) return true;
-  // On a CPU what is read may be counted as well.
+  // On a CPU the read values may be counted as well.
   if (reads && plan.module && ReadsInPlace(plan)) open = LateFrom(plan, 0);
   if (open != artifact::kNoIndex) SayAtLeast(plan, open, largest);
   PassOn(largest, error);
@@ -368,9 +369,9 @@ uint64_t HeapAlignment(const adrt_launch_plan& plan) {
 
 uint64_t ChunkOf(const adrt_launch_plan& plan, uint32_t task) {
   // Eight pieces per worker even out iterations of unequal length; more would only cost, and so would pieces
-  // of less than a block, which is not worth waking a worker for. Who asks for workers gets them all the
-  // same. Each piece adds its copies: one of large ones. One worker takes all at once: code that runs every
-  // iteration of its task sums without atomics.
+  // of less than a block, which is not worth waking a worker for. A caller that asks for workers gets them
+  // all the same. Each piece adds its copies: one of large ones. One worker takes all at once: code that runs
+  // every iteration of its task sums without atomics.
   constexpr uint64_t kPiecesPerWorker = 8, kManyCopied = 4096;
   const TaskPlan& sizes = plan.tasks[task];
   if (sizes.threads <= 1) return sizes.total > 1 ? sizes.total : 1;

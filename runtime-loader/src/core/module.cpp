@@ -37,7 +37,7 @@ bool adrt::ReadCode(const adrt_module& module, Vector<uint8_t>* bytes, uint32_t*
   const artifact::Section* found = bundle.index.Find(module.device->kind->payload, module.target);
   artifact::Error reason;
   *section = static_cast<uint32_t>(found - bundle.index.sections.begin());
-  // What was trusted is the content id that opening computed: borrowed bytes must still be those.
+  // The caller trusted the content id that opening computed: borrowed bytes must still be those.
   auto read = bundle.owned.empty() ? artifact::ReadSectionAgain : artifact::ReadSection;
   if (read(bundle.file, bundle.index, *section, bundle.host.limits, bytes, &reason)) return true;
   return FromArtifact(reason, error) == ADRT_OK;

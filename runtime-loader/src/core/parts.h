@@ -8,7 +8,8 @@
 namespace adrt {
 
 /// The targets that modules of `bundle` for `device` have, as bits: `first`, and for each kernel without code
-/// for those before the best one with code for it. `confined`: of those that the device may run unverified.
+/// for those before the best one with code for it. `confined`: among targets that the device may run
+/// unverified.
 uint64_t TargetsToLoad(const adrt_device& device, const adrt_bundle& bundle, bool confined, uint32_t first);
 
 /// The part of `module` that has code for `kernel`; `module` itself where none has.

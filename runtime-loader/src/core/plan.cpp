@@ -14,7 +14,7 @@ namespace {
 constexpr uint32_t kMaxWorkers = 1u << 24;
 constexpr uint64_t kDefaultThreshold = 1u << 20;
 
-// What a vector takes that gets `count` elements at once.
+// The elements that a vector takes at once that gets `count` of them.
 template <class T>
 size_t PieceOf(size_t count) {
   constexpr size_t kFewest = 4;
@@ -101,8 +101,8 @@ bool KnowsContents(const adrt_launch_plan& plan, uint32_t task) {
   return true;
 }
 
-// A cap settles what it can at once; what is late is left to adrt_run. Where it does not settle the rest it
-// is of no use to who gives it.
+// A cap settles what it can at once; late tasks are left to adrt_run. If it does not settle the rest, it is
+// of no use to the caller.
 bool UseCap(adrt_launch_plan& plan, uint64_t cap, adrt_error* error) {
   plan.cap = cap;
   if (!adrt::SizeTasks(plan, KnowsContents, error)) return false;

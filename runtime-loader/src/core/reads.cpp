@@ -3,9 +3,10 @@
 #include "core/errors.h"
 #include "core/launch.h"
 
-// What sizes read from buffers. On a CPU the code that evaluates them looks into the buffers themselves. Of a
-// device's memory it sees copies: those that adrt_run makes, of exactly the buffers that the metadata names
-// in size_reads, or those that the caller hands to adrt_plan_resolve: the same buffers one after the other.
+// The reads of sizes from buffers. On a CPU the code that evaluates them looks into the buffers themselves.
+// Of a device's memory it sees copies: those that adrt_run makes, of exactly the buffers that the metadata
+// names in size_reads, or those that the caller hands to adrt_plan_resolve: the same buffers one after the
+// other.
 
 using adrt::Fail;
 
@@ -14,8 +15,8 @@ namespace {
 
 constexpr uint64_t kPieceAlignment = 16;
 
-// Asking whether the task's sizes depend on a parameter walks over the pool, for each of them. Where steps do
-// not do, what is settled next says so.
+// Asking whether the task's sizes depend on a parameter walks over the pool, for each of them. If the steps
+// do not suffice, the next size that is settled reports it.
 bool SpendOnPool(const adrt_launch_plan& plan, const artifact::AdstackPlanMeta& adstack) {
   constexpr uint64_t kMostAxes = 8;
   return plan.steps->Spend((kMostAxes + adstack.stacks.size()) * (1 + plan.meta().exprs.size()));
@@ -224,8 +225,8 @@ adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size
     if (details->status != ADRT_ERROR_HEAP_TOO_SMALL || !counts) return details->status;
     largest = *details;
   }
-  // Where the task's code runs on the host, counting is reading. What is too small for one task may be
-  // smaller still for one that is counted.
+  // Where the task's code runs on the host, counting is reading. A budget that is too small for one task may
+  // be smaller still for one that is counted.
   for (uint32_t task = 0; task < plan->tasks.size() && plan->module && adrt::ReadsInPlace(*plan); ++task) {
     bool open = plan->tasks[task].state == adrt::TaskState::kOpen;
     if (!open || (largest.status != ADRT_OK && !adrt::MustCount(*plan, task))) continue;
@@ -238,7 +239,7 @@ adrt_status adrt_plan_resolve(adrt_launch_plan* plan, const void* readback, size
     return details->status;
   }
   for (uint32_t task = 0; task < plan->tasks.size(); ++task) adrt::EndCounting(*plan, task);
-  // Who resolves until the plan is resolved is told where that will never be.
+  // A caller that resolves until the plan is resolved is told if that will never be.
   bool goes_on = !plan->module || adrt::ReadsInPlace(*plan) || adrt::CountsBytes(*plan) > 0;
   for (uint32_t task = 0; task < plan->tasks.size() && !goes_on; ++task) {
     if (plan->tasks[task].state == adrt::TaskState::kSettled) continue;

@@ -40,13 +40,13 @@ void FillWords(const adrt_launch_plan& plan, const LaunchTask& launch, Vector<ui
   tail[3] = launch.threads;
 }
 
-// On a CPU recording is running, so that what bounds a task can be looked at when it begins: whoever vouched
-// for contents that changed hears of it. Fewer iterations than were dealt the task's code sees as well.
+// On a CPU recording is running, so that the bounds of a task can be looked at when it begins: a caller that
+// vouched for contents that changed is told. Fewer iterations than were dealt the task's code sees as well.
 bool BoundsHold(adrt_launch_plan& plan, uint32_t task, const Place& status, bool* hold, adrt_error* error) {
   uint64_t now = 0;
   *hold = true;
   if (!ReadsInPlace(plan) || plan.serves) return true;
-  // What was counted for this launch needs no second look.
+  // A count for this launch needs no second look.
   if (!plan.meta().tasks[task].trip_reads.empty() && !plan.tasks[task].IsLate()) {
     if (MustCountTripsAgain(plan, task)) return true;
     if (!TripsNow(plan, task, &now, error)) return false;
@@ -103,7 +103,7 @@ bool RecordStart(adrt_launch_plan& plan, void* queue, const LaunchPlaces& places
 
 namespace {
 
-// The task as the device gets it, but for its arguments and what the words say of this launch.
+// The task as the device gets it, but for its arguments and the words that depend on this launch.
 LaunchTask LaunchOf(adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& places) {
   TaskPlan& sizes = plan.tasks[task];
   const adrt_device& device = *plan.module->device;
@@ -146,7 +146,7 @@ LaunchTask LaunchOf(adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& p
   return launch;
 }
 
-// Code that runs on sizes which nobody settled writes where it will: whatever led here, it goes no further.
+// Code that runs on sizes that were never settled writes anywhere: on no path may it go further.
 bool IsSettled(const adrt_launch_plan& plan, uint32_t task, const LaunchPlaces& places, adrt_error* error) {
   const TaskPlan& sizes = plan.tasks[task];
   bool runs = sizes.total > 0, own_rows = sizes.OwnRows(plan.own_rows);
@@ -242,7 +242,7 @@ bool IsApart(const adrt_launch_plan& plan, const Place& heap, uint64_t heap_byte
                 " bytes of its heap");
 }
 
-// Of settled tasks only: nothing is recorded yet, and what lies in the heap has its places for this alone.
+// Of settled tasks only: nothing is recorded yet, and the memory in the heap has its places for this alone.
 bool CanRecordTasks(adrt_launch_plan& plan, const Place& heap, const Place& status, adrt_error* error) {
   ScratchOfLaunch scratch(plan);
   PlaceScratch(plan, heap);

@@ -8,9 +8,9 @@
 
 // Reversing a chain of steps with few copies of the state.
 //
-// The chain is cut into N segments of L steps, of which the first may be shorter. What the steps of one
-// segment save is there at once; the state at the beginning of up to C segments is copied. To reverse the
-// segments [b, e) from a copy of the state at b, with s copies to be had, this one included:
+// The chain is cut into N segments of L steps, of which the first may be shorter. The values that the steps
+// of one segment save are there at once; the state at the beginning of up to C segments is copied. To reverse
+// the segments [b, e) from a copy of the state at b, with s copies to be had, this one included:
 //
 //   s = 1    run to e-1, reverse it, load the copy, run to e-2, ...
 //   else     run to b+m, copy, reverse [b+m, e) with s-1 copies, give the copy up, reverse [b, b+m) with s
@@ -98,8 +98,7 @@ class Chooser {
 
   void Whole() { Consider(steps_, 0); }
 
-  // Each number of segments and each length of one, up to the root of the steps: whatever is best is one of
-  // them.
+  // Each number of segments and each length of one, up to the root of the steps: the best one is among them.
   void Uniform() {
     ForEachSegment(1ull << 16, [&](uint64_t segment) { Consider(segment, SegmentsOf(segment) - 1); });
   }
@@ -263,7 +262,7 @@ adrt_rollout_action adrt_rollout::Next() {
       case Phase::Load: {
         current = copies[taken - 1];
         uint64_t offset = (taken - 1) * state_stride;
-        // The last use of a copy: what is taken next may lie there.
+        // The last use of a copy: the next copy may lie there.
         if (current + 1 == end) --taken;
         phase = Phase::Decide;
         return action(ADRT_ROLLOUT_LOAD, BeginOf(current), offset);

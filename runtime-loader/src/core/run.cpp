@@ -77,7 +77,7 @@ class Launcher {
     return InHost() || device_.kind->read(device_, places_.status, status_, sizeof status_, error_);
   }
 
-  // Before anything is sized: what bounds the gradient's loops sizes its tapes as well.
+  // Before anything is sized: the bounds of the gradient's loops size its tapes as well.
   bool CompareBounds() {
     return TakeStatus() && adrt::SettleRecord(plan_, false, error_) && queue_.Begin(error_) &&
            device_.kind->clear(device_, queue_.handle(), places_.status, error_) && RecordBounds() &&
@@ -149,7 +149,8 @@ class Launcher {
     return adrt::IsApart(plan_, places_.base, bytes, {}, error_);
   }
 
-  // Where launches write the caller's memory, what its block gets afterwards must be nothing else's.
+  // Where launches write the caller's memory, its status block is written afterwards and must overlap no
+  // other memory of the launch.
   bool CheckGivenStatus() {
     if (!InHost() || !desc_.status) return true;
     return adrt::IsApart(plan_, places_.base, adrt::HeapBytes(plan_),
@@ -170,7 +171,7 @@ class Launcher {
     return true;
   }
 
-  // What a launch does wrong is often seen only here.
+  // An error of a launch is often seen only here.
   bool Wait() {
     if (queue_.Finish(error_)) return true;
     const adc::artifact::MessagePart where[] = {plan_.meta(), ": "};
@@ -178,7 +179,7 @@ class Launcher {
     return false;
   }
 
-  // Whether what is known of a task may not hold for this launch, or is not all that is worth knowing.
+  // Whether the facts about a task may not hold for this launch, or further ones are worth knowing.
   bool IsStale(uint32_t task) const {
     const adrt::TaskPlan& sizes = plan_.tasks[task];
     return !sizes.IsSettled() || adrt::MustReadAgain(plan_, task) || adrt::MustCountTripsAgain(plan_, task) ||
@@ -217,7 +218,7 @@ class Launcher {
     return true;
   }
 
-  // A plan's rows are part of its heap for whoever records it.
+  // A plan's rows are part of its heap for a caller that records it.
   void LeaveLateRows() {
     for (uint32_t task = 0; task < plan_.tasks.size(); ++task) {
       if (!plan_.tasks[task].HasLateRows()) continue;
@@ -234,8 +235,8 @@ class Launcher {
            adrt::RecordTask(plan_, task, queue_.handle(), places_, error_);
   }
 
-  // The sizes of a late task read what earlier ones write, so these must be done; afterwards nothing is under
-  // way that still uses the rows of the late task before.
+  // The sizes of a late task read what earlier ones write, so these must be done; afterwards no work under
+  // way uses the rows of the late task before.
   bool SettleLate(uint32_t task) {
     if (!Wait()) return false;
     ++plan_.epoch;

@@ -7,8 +7,8 @@
 //
 // Such a kernel has one parameter of kind `segment`, in which the capacities of its stacks are expressions: 0
 // stands for whole tapes, which take one forward run. Any other length S takes two and about n / S + S slots
-// for a loop of n iterations, so what length is best hardly matters for time, and for memory it is near the
-// square root of n. The lengths tried are powers of two, which miss the smallest row by 6 % at most. One
+// for a loop of n iterations, so the choice of the length hardly matters for time, and for memory it is near
+// the square root of n. The lengths tried are powers of two, which miss the smallest row by 6 % at most. One
 // length serves all loops of a task: a loop that is shorter than it is one segment.
 //
 // Where expressions say how deep stacks get, all lengths are tried. Where a size kernel counts it, each
@@ -28,7 +28,7 @@ constexpr int64_t kLongest = int64_t{1} << 30;
 // Of tapes that are this many times as large as the cache most is not found there: the end of a tape is, from
 // which it is read.
 constexpr uint64_t kFarBeyondCache = 3;
-// Where nothing is known of a loop because counting it whole does not fit either.
+// The length where no trips of a loop are known because counting it whole does not fit either.
 constexpr int64_t kFirstGuess = int64_t{1} << 14;
 
 void SetSegment(adrt_launch_plan& plan, uint32_t param, int64_t length) {
@@ -70,8 +70,8 @@ int64_t RootLength(const TaskPlan& sizes) {
 }
 
 // Gives a task that is settled with whole tapes segments, where these stay in the device's cache and it is
-// far from that. What it asks takes none of the launch's steps: `before` are those that whole tapes began
-// with.
+// far from that. Its requests take none of the launch's steps: `before` are those with which whole tapes
+// began.
 bool FitCache(adrt_launch_plan& plan, uint32_t task, bool may_read, artifact::Steps before,
               adrt_error* error) {
   TaskPlan& sizes = plan.tasks[task];
@@ -165,7 +165,7 @@ void UseSegment(adrt_launch_plan& plan, uint32_t task) {
 bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* error) {
   TaskPlan& sizes = plan.tasks[task];
   if (SegmentParam(plan) == artifact::kNoIndex) return SizeTaskAsIs(plan, task, may_read, error);
-  // What a size kernel counts holds for the length that it was told.
+  // The counts of a size kernel hold for the length that it was told.
   if (plan.serves || MustCount(plan, task))
     return SizeWith(plan, task, static_cast<int64_t>(sizes.segment), may_read, error);
   adrt_error own = {};
@@ -193,7 +193,7 @@ bool SizeTask(adrt_launch_plan& plan, uint32_t task, bool may_read, adrt_error* 
 }
 
 bool CountTask(adrt_launch_plan& plan, uint32_t task, adrt_error* error) {
-  // Taking what was counted may tell that more of the task must be.
+  // The counts may tell that more of the task must be counted.
   bool searches = SegmentParam(plan) != artifact::kNoIndex;
   if (!searches || !MustCount(plan, task)) {
     if (!CountOnce(plan, task, error)) return false;

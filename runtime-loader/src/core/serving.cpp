@@ -35,7 +35,8 @@ bool BindServing(const adrt_launch_plan& served, adrt_launch_plan& plan) {
     BoundParam& bound = plan.params[index] = served.params[param];
     artifact::SizeParam& size = plan.size_params[index] = served.size_params[param];
     if (size.extents) size.extents = bound.extents;
-    // What a record is about may have changed in spite of what the caller says of contents.
+    // The contents to which a record refers may have changed although the caller's content versions are
+    // equal.
     if (plain_alone) bound.content_version = 0;
     for (uint32_t n = 0; n < artifact::CellCount(from[param]); ++n)
       *cell++ = served.cells[from[param].cell + n];

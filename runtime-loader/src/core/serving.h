@@ -5,7 +5,7 @@
 
 namespace adrt {
 
-/// What the plan of a counting kernel has of the one that it serves. Nothing is bound.
+/// Gives the plan of a counting kernel the data of the one that it serves. Nothing is bound.
 void SetUpServing(const adrt_launch_plan& served, const adrt_kernel* kernel, adrt_launch_plan& plan);
 
 /// Gives it the served plan's arguments, in their order: all of them for a size kernel, the plain ones for a

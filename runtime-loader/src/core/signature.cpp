@@ -3,8 +3,8 @@
 #include <cstring>
 
 // The loader does no cryptography of its own: it says which key, which signature and which message, and the
-// host's function says whether they belong together. What is signed is the content id, which was compared
-// with the sections before, so that a good signature speaks for every byte that decides.
+// host's function says whether they belong together. The signed message holds the content id, which was
+// compared with the sections before, so that a good signature speaks for every byte that decides.
 //
 // Signatures of keys that the host did not give are not looked at: their holders may have signed anything.
 

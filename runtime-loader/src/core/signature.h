@@ -1,5 +1,5 @@
 #pragma once
-// Who vouches for a bundle by signature.
+// The loader's check of a bundle's signatures.
 
 #include "core/handles.h"
 

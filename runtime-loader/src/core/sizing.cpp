@@ -7,15 +7,16 @@
 
 // From arguments to bytes. A task is settled in one go: its extents give the iterations, these and the
 // workers give the threads and their rows, the capacities of its stacks give the bytes of a row, the budget
-// may lower the threads. A group behind a gate takes a row per thread until its iterations are counted
-// (counting.cpp), then at most one for each of them. Where things lie is artifact/adstack_layout.h's, how
-// tasks follow each other launch_sizing.cpp's.
-// What cannot be known yet (class S2 before buffers may be read) leaves the task open; nothing is guessed.
+// may lower the threads. A group with a gate takes a row per thread until its iterations are counted
+// (counting.cpp), then at most one for each of them. artifact/adstack_layout.h decides the places of the
+// parts, launch_sizing.cpp the order of the tasks.
+// Sizes that cannot be known yet (class S2 before buffers may be read) leave the task open; nothing is
+// guessed.
 //
-// With a cap, stacks of class S2 are not read at all: what the cap leaves after scratch and known stacks is
+// With a cap, stacks of class S2 are not read at all: the rest of the cap after scratch and known stacks is
 // divided by the rows, and evenly among the open stacks of a row. A larger cap never gives a stack less:
 // while there are fewer rows than threads that could run, each open stack gets the smallest share, and only
-// what is left beyond that makes shares larger.
+// a rest beyond that makes shares larger.
 
 namespace adrt {
 namespace {
@@ -23,16 +24,16 @@ namespace {
 using artifact::NodeId;
 using artifact::SizeClass;
 
-/// Node evaluations that a capacity takes on the host where a size kernel could count instead: what depends
-/// on data is counted soon, what scalars and shapes say only where it would hold up the plan.
+/// Node evaluations that a capacity takes on the host where a size kernel could count instead: a capacity
+/// that depends on data is counted soon, one of scalars and shapes only where it would hold up the plan.
 constexpr uint64_t kDataSteps = 1 << 12, kScalarSteps = 1 << 18;
-/// Of the threads that could run, at least one in so many does.
+/// At least one in this many of the threads that could run does.
 constexpr uint64_t kFewestShare = 4;
 /// Workers of a CPU that sum into one buffer faster than one of them.
 constexpr uint64_t kFewestSharing = 4;
-/// More iterations than this are not what anybody meant: a bound was computed from an infinity.
+/// More iterations than this are no program's intent: a bound was computed from an infinity.
 constexpr uint64_t kMostCounted = uint64_t{1} << 56;
-/// Bytes of rows behind gates up to which there is one per iteration.
+/// Bytes of rows of groups with gates up to which there is one per iteration.
 constexpr uint64_t kManyGatedRows = 64 << 20;
 /// Bytes that counting may take whatever the budget, with the fewest threads.
 constexpr uint64_t kCountingBytes = 64 << 20;
@@ -98,7 +99,7 @@ class TaskSizer {
     return true;
   }
 
-  // What the extents are with the contents of now, in few steps.
+  // The extents with the present contents, in few steps.
   bool LookAgain(uint64_t* total) {
     int64_t extents[8];
     uint64_t before = sizes_.total;
@@ -116,7 +117,7 @@ class TaskSizer {
            plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
   }
 
-  // What is open says nothing of what it was before.
+  // An open task says nothing of its earlier sizes.
   void Forget() {
     sizes_.team_iterations = 0;
     sizes_.total = sizes_.threads = sizes_.most_threads = sizes_.wanted_threads = 0;
@@ -127,8 +128,8 @@ class TaskSizer {
     for (artifact::GroupPlace& group : sizes_.groups) group = {};
   }
 
-  // What settling takes beside evaluating: a few looks at each axis, group and stack. Stacks that share look
-  // for each other.
+  // The steps of settling beside evaluating: a few looks at each axis, group and stack. Stacks that share
+  // look for each other.
   uint64_t Steps() const {
     uint64_t steps = 1 + meta_.extents.size() + meta_.size_reads.size() + meta_.count_reads.size();
     if (!adstack_) return steps;
@@ -214,8 +215,9 @@ class TaskSizer {
 
   // How many iterations the threads of a block run together, where there are so few that threads alone would
   // leave most of the device without work, and turns for every thread of a block: one, or, where the code may
-  // have the lanes of a wave sum up, one for each lane from so many on that this is faster, as measured. On
-  // a device of wider waves than the code is made for, threads alone are faster from some number on.
+  // have the lanes of a wave sum up, one for each lane from the number on at which this is faster, as
+  // measured. On a device of wider waves than the code is made for, threads alone are faster from some number
+  // on.
   uint32_t TeamIterations() const {
 #ifdef ADRT_DEVICES
     constexpr uint64_t kThreadsPerIteration = 8;  // that the device could run
@@ -234,7 +236,7 @@ class TaskSizer {
 #endif
   }
 
-  // In at most so many steps; 0: as many as the plan has for one size.
+  // In at most `limit` steps; 0: as many as the plan has for one size.
   artifact::EvalResult Evaluate(NodeId id, uint64_t limit) const {
     artifact::SizeEnv env;
     env.params = {plan_.size_params.data(), plan_.size_params.size()};
@@ -285,7 +287,7 @@ class TaskSizer {
     return false;
   }
 
-  // Where the call ran out of steps; earlier sizes may have taken most of them.
+  // Adds the place at which the call ran out of steps; earlier sizes may have taken most of them.
   bool AddPlace(const char* what, std::string_view place) {
     const artifact::MessagePart where[] = {"task ", number_, " (",  meta_.place.view(),
                                            "), ",   what,    place, ": "};
@@ -358,7 +360,7 @@ class TaskSizer {
         ++open_count;
         continue;
       }
-      // What counting would have to wait for earlier tasks for is better evaluated.
+      // A size for which counting would have to wait for earlier tasks is better evaluated.
       bool may_count = countable && plan_.module && (sizes_.IsLate() || !CountsLate(plan_, number_));
       uint64_t limit = !may_count ? 0 : is_data ? kDataSteps : kScalarSteps;
       int64_t capacity = 0;
@@ -414,7 +416,7 @@ class TaskSizer {
     return countable || stack.capacity != artifact::kNoNode;
   }
 
-  // What a bound would allow and was not counted takes no memory.
+  // Elements that a bound would allow and that were not counted take no memory.
   void TightenLoose() {
     for (uint32_t index = 0; index < adstack_->stacks.size(); ++index) {
       const artifact::StackMeta& stack = adstack_->stacks[index];
@@ -448,11 +450,11 @@ class TaskSizer {
   std::span<artifact::GroupPlace> Groups() { return {sizes_.groups.data(), sizes_.groups.size()}; }
 
   uint64_t Base() const { return sizes_.OwnRows(plan_.own_rows) ? 0 : plan_.base_bytes; }
-  // What the task takes before its first row.
+  // The bytes of the task before its first row.
   uint64_t Fixed() const { return Base() + artifact::CounterBytes(*adstack_, rules_); }
 
-  // Rows of a group that `threads` threads may want, whole blocks. One behind a gate has a block at least, so
-  // that a thread that comes there against the count has a last row to report with.
+  // Rows of a group that `threads` threads may want, whole blocks. A group with a gate has a block at least,
+  // so that a thread that comes there against the count has a last row to report with.
   uint64_t RowsOf(uint32_t group, uint64_t threads) const {
     uint64_t rows = threads, rounded = 0;
     if (by_count_ && artifact::IsClaimed(adstack_->groups[group], rules_) &&
@@ -530,8 +532,8 @@ class TaskSizer {
   }
 
   // A tape that is written and read again by threads that run at once is best where the device caches
-  // it: fewer threads are faster there, down to a quarter of what could run. Rows behind gates are mostly not
-  // taken, and may be many as long as they are small.
+  // it: fewer threads are faster there, down to a quarter of what could run. Rows of groups with gates are
+  // mostly not taken, and may be many as long as they are small.
   void FitDevice() {
     if (!rules_.is_gpu || sizes_.row_bytes == 0 || sizes_.threads == 0) return;
     uint64_t own = OwnThreads() / rules_.lanes * rules_.lanes;
@@ -563,7 +565,8 @@ class TaskSizer {
     if (sizes_.threads > 0 || sizes_.wanted_threads == 0) return true;
     uint64_t needed = 0, with_checkpoints = 0;
     if (!OneBlock(sizes_.row_bytes, &needed)) return false;
-    // What counts for a launch may go beyond its budget a little, so that the launch can say what would do.
+    // A counting kernel may go beyond the launch's budget a little, so that the launch can say which budget
+    // would do.
     if (plan_.serves && needed <= kCountingBytes) {
       sizes_.threads = sizes_.total < rules_.lanes ? sizes_.total : rules_.lanes;
       return true;
@@ -622,7 +625,7 @@ class TaskSizer {
   const artifact::AdstackPlanMeta* adstack_;
   artifact::RowRules rules_;
   uint32_t copies_ = 0;               ///< stacks that are copies of buffers that workers sum into
-  bool by_count_ = false;             ///< groups behind gates take as many rows as iterations were counted
+  bool by_count_ = false;             ///< groups with gates take as many rows as iterations were counted
   NodeId known_ = artifact::kNoNode;  ///< evaluated last: stacks of one loop have one capacity
   int64_t known_value_ = 0;
   adrt_error* error_;

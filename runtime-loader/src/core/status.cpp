@@ -6,12 +6,12 @@
 #include "core/errors.h"
 #include "core/launch.h"
 
-// What a status block says, in words. A launch leaves at most one report, however many threads had one
+// The report of a status block, in words. A launch leaves at most one report, however many threads had one
 // (artifact/cpu_abi.h).
 //
 // A capacity is never smaller than what the launch that it was computed for needs, so that an overflow has
-// one cause: what the size was computed from is not what the launch met. The text says which contents these
-// are, and what to do about it; who gave a cap is told to raise it.
+// one cause: the size was computed from other data than the launch met. The text says which contents these
+// are, and the remedy; a caller that gave a cap is told to raise it.
 
 namespace adrt {
 namespace {
@@ -116,7 +116,7 @@ class Contents {
     }
     return text_;
   }
-  // What the caller does so that sizes follow contents.
+  // The action of the caller that makes sizes follow contents.
   const char* remedy() const {
     return versioned_ ? "give it another content_version when it is written, or 0 to size at every launch"
                       : "size again (adrt_plan_resolve, or adrt_run) after what writes it";
@@ -180,7 +180,7 @@ uint64_t BytesFor(const adrt_launch_plan& plan, const Report& report, bool cappe
   return !capped && others > end ? others : end;
 }
 
-// What a task's report says, after where and when that was.
+// The text of a task's report, after its place and time.
 adrt_status SayWith(const adrt_launch_plan& plan, const Report& report, adrt_status status, adrt_error* error,
                     artifact::Message message) {
   const artifact::MessagePart prefix[] = {

@@ -5,7 +5,7 @@
 
 namespace adrt {
 
-/// Whether `device` can run `target`; if not, `reason` says why. `rank` orders those that it can run.
+/// Whether `device` can run `target`; if not, `reason` says why. `rank` orders the targets that it can run.
 bool JudgeTarget(const adrt_device& device, const artifact::Metadata& metadata,
                  const artifact::BundleIndex& index, uint32_t target, uint32_t* rank,
                  artifact::TextWriter& reason);
@@ -14,7 +14,7 @@ bool JudgeTarget(const adrt_device& device, const artifact::Metadata& metadata,
 inline constexpr uint64_t kAllTargets = UINT64_MAX;
 
 /// The usable target of the highest rank among `among`, the first of equals; false where none is usable.
-/// `confined`: of those that a device may run unverified (DeviceKind::confines).
+/// `confined`: among targets that a device may run unverified (DeviceKind::confines).
 bool ChooseTarget(const adrt_device& device, const artifact::Metadata& metadata,
                   const artifact::BundleIndex& index, bool confined, uint64_t among, uint32_t* chosen);
 

@@ -3,7 +3,7 @@
 namespace adrt {
 namespace {
 
-// What is new is so for one launch.
+// New sizes and counts are new for one launch.
 uint32_t TakeSource(const adrt_launch_plan& plan, TaskPlan& sizes) {
   bool has_counts = sizes.counts || sizes.trips != Trips::kMissing, is_open = false;
   for (bool open : sizes.open) is_open |= open;

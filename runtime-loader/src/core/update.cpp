@@ -4,10 +4,10 @@
 #include "core/errors.h"
 #include "core/launch.h"
 
-// Other arguments for a plan: what a program does between two launches of one kernel. The plan keeps its
-// memory, and what it knows as far as that still holds: where only floats and addresses change nothing is
-// computed; where a number, a shape or a content changes, the sizes that may depend on it are. What code has
-// counted may rest on floats too: it is counted again.
+// Other arguments for a plan: the change that a program makes between two launches of one kernel. The plan
+// keeps its memory, and its facts as far as they still hold: where only floats and addresses change nothing
+// is computed; where a number, a shape or a content changes, the sizes that may depend on it are. A count
+// by code may rest on floats too: the code counts again.
 
 using adrt::Fail;
 

@@ -1,6 +1,6 @@
 #pragma once
-// What an image is: ELF64, little-endian, as the System V ABI defines it, as far as the mapper reads it. Not
-// every system has a header with these.
+// The form of an image: ELF64, little-endian, as the System V ABI defines it, as far as the mapper reads it.
+// Not every system has a header with these.
 
 #include <cstdint>
 

@@ -15,7 +15,8 @@ namespace {
 
 constexpr uint8_t kYmm = 0x6, kZmm = 0xE6;
 enum Word : uint8_t { kLeaf1C, kLeaf7B, kExtendedC };
-/// Where the processor says that it has a feature, and what the system has to save for it.
+/// The register in which the processor says that it has a feature, and the state that the system has to save
+/// for it.
 struct Sign {
   Word word;
   uint8_t bit;

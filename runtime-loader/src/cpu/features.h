@@ -1,6 +1,6 @@
 #pragma once
-// What this processor can do, asked from the processor itself and from the operating system's saved register
-// state.
+// The features of this processor, asked from the processor itself and from the operating system's saved
+// register state.
 
 #include <cstdint>
 

@@ -13,9 +13,9 @@
 // or the image: segments lie in the file and in the image, in order and on pages of their own; tables lie
 // inside one segment's bytes, those of names, symbols and relocations in one that is read-only, so that no
 // relocation changes what has been checked; relocations only write inside writable segments, and only
-// addresses inside the image or of the import table. What the loader does not need (dependencies,
-// initialisers, thread-local storage, an interpreter) is refused, since code that asks for it would not work
-// without it.
+// addresses inside the image or of the import table. Requests that the loader does not support (dependencies,
+// initialisers, thread-local storage, an interpreter) are refused, since code that asks for them would not
+// work without them.
 
 namespace adrt {
 
@@ -348,7 +348,7 @@ class ImageMapper {
     return ProtectRelocated();
   }
 
-  // What is written by relocation alone becomes read-only; whole pages of one writable segment only.
+  // Memory that only relocations write becomes read-only; whole pages of one writable segment only.
   ADC_ALWAYS_INLINE bool ProtectRelocated() {
     uint64_t begin = PageDown(relro_), end = relro_size_ <= kMaxImage ? PageUp(relro_ + relro_size_) : 0;
     if (relro_size_ == 0 || relro_ >= image_.size_ || begin >= end) return true;

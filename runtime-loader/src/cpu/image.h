@@ -46,7 +46,7 @@ class Image {
     return {name, strnlen(name, most < kCut ? most : kCut)};
   }
 
-  unsigned char* base_ = nullptr;  ///< what address 0 of the image is mapped to
+  unsigned char* base_ = nullptr;  ///< the address to which address 0 of the image is mapped
   uint64_t size_ = 0;
   const unsigned char* symbols_ = nullptr;
   uint64_t symbol_count_ = 0;

@@ -43,7 +43,7 @@ platform::ThreadResult Pool::ThreadMain(void* pool) {
 }
 
 // Launches often follow each other at once, and a sleeping thread is slow to wake. No longer than a wake
-// takes: who waits in vain gives the processor back.
+// takes: a thread that waits in vain gives the processor back.
 void Pool::Spin(const std::atomic<uint32_t>& word, bool until_zero) const {
   constexpr uint64_t kNanoseconds = 4000;
   if (!spins_) return;
@@ -53,7 +53,7 @@ void Pool::Spin(const std::atomic<uint32_t>& word, bool until_zero) const {
   }
 }
 
-// A call takes its caller long: who is woken helps to wake the rest.
+// A call takes its caller long: a woken thread helps to wake the rest.
 void Pool::WakeSome() {
   for (uint32_t calls = 0; calls < 2 && called_ < wanted_ && called_ < sleeping_; ++calls) {
     ++called_;
@@ -111,7 +111,7 @@ void Pool::Run(uint32_t count, void (*job)(void* context, uint32_t index), void*
   mutex_.Unlock();
   Work();
   mutex_.Lock();
-  // Every job is taken: whoever has not joined need not.
+  // Every job is taken: a thread that has not joined need not.
   busy_ -= wanted_;
   wanted_ = 0;
   mutex_.Unlock();

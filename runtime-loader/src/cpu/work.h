@@ -1,6 +1,6 @@
 #pragma once
-// What the CPU as a device and records for an engine's jobs share: dealing a task's iterations, and the queue
-// that a record is while a launch is recorded.
+// The parts that the CPU as a device and records for an engine's jobs share: dealing a task's iterations, and
+// the queue that a record is while a launch is recorded.
 
 #include <atomic>
 
@@ -8,7 +8,7 @@
 
 namespace adrt {
 
-/// A task that is ready to run. What it points to lives as long as it runs.
+/// A task that is ready to run. The memory to which it points lives as long as it runs.
 struct CpuWork {
   void* entry = nullptr;
   const uint64_t* cells = nullptr;    ///< the kernel's arguments
@@ -26,7 +26,7 @@ void RunWork(const CpuWork& work, uint32_t row, std::atomic_ref<uint64_t> next);
 bool RunOnWorkers(adrt_device& device, uint32_t count, void (*job)(void* context, uint32_t index),
                   void* context, adrt_error* error);
 
-/// What a CPU takes for a queue: null, and recording is running; or somebody who notes what is to run.
+/// The queue of a CPU: null, and recording is running; or a receiver that notes the work to run.
 struct CpuQueue {
   bool (*clear)(CpuQueue& queue, const Place& place, adrt_error* error) = nullptr;
   bool (*launch)(CpuQueue& queue, const LaunchTask& task, adrt_error* error) = nullptr;

@@ -7,8 +7,8 @@
 #include "core/launch.h"
 #include "cuda/device.h"
 
-// NVIDIA's devices through the CUDA driver. The code is PTX (cuda/module.cpp). What AMD's devices do alike is
-// in stream/stream.h.
+// NVIDIA's devices through the CUDA driver. The code is PTX (cuda/module.cpp). stream/stream.h has the part
+// that is the same for AMD's devices.
 
 namespace adrt {
 
@@ -28,7 +28,7 @@ bool Enter(const StreamDevice& device, int*, adrt_error* error) {
   return false;
 }
 
-// What popping returns is the error of an earlier asynchronous call, if any: waiting reports that.
+// Popping returns the error of an earlier asynchronous call, if any: waiting reports that.
 void Leave(const StreamDevice& device, int) {
   void* popped = nullptr;
   Cuda(device).api.ContextPop(&popped);
@@ -157,7 +157,7 @@ bool Attribute(const CudaDevice& cuda, int attribute, uint32_t* value, adrt_erro
   return true;
 }
 
-// What the device is, and the stream of adrt_run. The context is known, and current.
+// Finds the facts about the device, and makes the stream of adrt_run. The context is known, and current.
 bool Describe(CudaDevice& cuda, adrt_error* error) {
   constexpr int kMaxGridX = 5, kProcessors = 16, kCacheBytes = 38, kThreadsPerProcessor = 39, kMajor = 75,
                 kMinor = 76;
@@ -225,7 +225,7 @@ bool Open(const adrt_cuda_desc& desc, CudaDevice& cuda, adrt_error* error) {
   return current && Describe(cuda, error);
 }
 
-// A device that `fill` describes; nothing is left where that fails.
+// A device that `fill` describes; if that fails, it leaves nothing.
 adrt_status MakeCuda(const adrt_host* host, const adrt_cuda_desc* desc, adrt_device** device,
                      adrt_error* error, bool (*fill)(const adrt_cuda_desc&, CudaDevice&, adrt_error*)) {
   if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "CUDA device: null argument");

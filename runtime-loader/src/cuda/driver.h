@@ -1,7 +1,7 @@
 #pragma once
-// NVIDIA's driver as a table of function pointers: from libcuda.so.1, or from whoever wraps a device. The
-// prototypes are the loader's own, after the driver's documentation: nothing of CUDA is needed to build it.
-// The driver keeps these names and their parameters (a changed function gets a new suffix, _v2).
+// NVIDIA's driver as a table of function pointers: from libcuda.so.1, or from the program that wraps a
+// device. The prototypes are the loader's own, after the driver's documentation: nothing of CUDA is needed to
+// build it. The driver keeps these names and their parameters (a changed function gets a new suffix, _v2).
 
 #include <adrt/adrt.h>
 
@@ -43,7 +43,7 @@ bool CudaFailed(const adrt_cuda_api& api, int code, const char* call, adrt_error
 
 /// The newest PTX that a driver of this version reads, times ten: 12040 reads 84.
 uint32_t NewestPtx(int driver_version);
-/// What a text says in `.version 7.0`, times ten; 0 where it says nothing.
+/// The version that a text states in `.version 7.0`, times ten; 0 where it states none.
 uint32_t PtxVersion(std::string_view text);
 
 }  // namespace adrt

@@ -2,8 +2,8 @@
 // A PTX text cut into what stands at its top, so that a few entries can be handed to the driver's compiler
 // without the others: each of its modules is a whole one, of what these entries use.
 //
-// The text has been checked (rule H10) and is trusted. Whatever it is, cutting ends within its length, and a
-// part holds nothing that is not in it.
+// The text has been checked (rule H10) and is trusted. For any text, cutting ends within its length, and each
+// byte of a part is from the text.
 
 #include <cstddef>
 #include <cstdint>
@@ -30,7 +30,7 @@ class PtxParts {
   };
 
   Vector<Item> items_;
-  Vector<uint32_t> by_name_;  ///< those that have one; a declaration has that of its definition
+  Vector<uint32_t> by_name_;  ///< items that have one; a declaration has that of its definition
 };
 
 /// The module of some entries. Every function: false where memory is refused.
@@ -40,9 +40,9 @@ class PtxPart {
       : parts_(parts), taken_(allocator), unread_(allocator) {}
 
   bool Begin() { return taken_.TryResize(parts_.items_.size()); }
-  /// Takes what has this name, if anything has.
+  /// Takes the item of this name, if there is one.
   bool Take(std::string_view name);
-  /// Takes what was taken uses, and writes the module, with a zero at its end.
+  /// Takes the items that taken ones use, and writes the module, with a zero at its end.
   bool Write(Vector<uint8_t>* text);
 
  private:

@@ -6,8 +6,8 @@
 #include "core/errors.h"
 
 // Modules of linked code. The content id decides whether a table belongs to a bundle: it covers metadata and
-// code, so that entries cannot be called with words or rows of another plan. What is compared beyond it says
-// what is wrong with a table that adc did not write.
+// code, so that entries cannot be called with words or rows of another plan. Further comparisons say why a
+// table is wrong that adc did not write.
 
 using adrt::Fail;
 

@@ -10,8 +10,8 @@
 #include "core/launch.h"
 #include "hip/driver.h"
 
-// AMD's devices through the HIP runtime. The code is an HSACO for exactly one architecture. What NVIDIA's
-// devices do alike is in stream/stream.h; a device is the thread's current one by its number.
+// AMD's devices through the HIP runtime. The code is an HSACO for exactly one architecture. stream/stream.h
+// has the part that is the same for NVIDIA's devices; a device is the thread's current one by its number.
 
 namespace adrt {
 namespace {
@@ -156,7 +156,7 @@ constexpr DeviceKind kHip = {
 #endif
 };
 
-// What the device is, and the stream of adrt_run. Its number is known.
+// Finds the facts about the device, and makes the stream of adrt_run. Its number is known.
 bool Describe(HipDevice& hip, adrt_error* error) {
   Current current(hip, error);
   if (!current) return false;
@@ -208,7 +208,7 @@ bool Open(const adrt_hip_desc& desc, HipDevice& hip, adrt_error* error) {
   return Describe(hip, error);
 }
 
-// A device that `fill` describes; nothing is left where that fails.
+// A device that `fill` describes; if that fails, it leaves nothing.
 adrt_status MakeHip(const adrt_host* host, const adrt_hip_desc* desc, adrt_device** device, adrt_error* error,
                     bool (*fill)(const adrt_hip_desc&, HipDevice&, adrt_error*)) {
   if (!device) return Fail(error, ADRT_ERROR_ARGUMENT, "HIP device: null argument");

@@ -1,7 +1,7 @@
 #pragma once
-// AMD's HIP runtime (6.0 or newer) as a table of function pointers: from libamdhip64.so, or from whoever
-// wraps a device. The prototypes are the loader's own, after the runtime's documentation: nothing of ROCm is
-// needed to build it.
+// AMD's HIP runtime (6.0 or newer) as a table of function pointers: from libamdhip64.so, or from the program
+// that wraps a device. The prototypes are the loader's own, after the runtime's documentation: nothing of
+// ROCm is needed to build it.
 
 #include <adrt/adrt.h>
 
@@ -28,8 +28,8 @@ enum HipResult : int {
   kHipNoDevice = 100,
 };
 
-/// hipDeviceProp_tR0600, whose layout the number in its name stands for: what is read of it, and the rest
-/// unnamed.
+/// hipDeviceProp_tR0600, whose layout the number in its name stands for: the members that are read, and the
+/// rest unnamed.
 struct HipProperties {
   char name[256];
   char rest_0[52];

@@ -31,7 +31,7 @@ struct RecordedLaunch {
   uint32_t range_begin, range_end;  ///< in CpuRecord::ranges
   uint32_t* status;
   bool chained;  ///< it leaves the status block as it finds it
-  bool stopped;  ///< this round: what it computed from is wrong
+  bool stopped;  ///< this round: its input is wrong
 };
 
 struct Cleared {
@@ -49,7 +49,7 @@ struct Stage {
   uint64_t words;  ///< where cells and adstack cells begin in the record's words
   uint64_t adstack;
   CpuWork work;  ///< without them: the words move as they grow
-  alignas(std::atomic_ref<uint64_t>::required_alignment) uint64_t next;  ///< iteration that nobody has taken
+  alignas(std::atomic_ref<uint64_t>::required_alignment) uint64_t next;  ///< iteration not taken yet
   uint32_t done;                                                         ///< chunks that have ended
 };
 
@@ -192,7 +192,7 @@ bool NoteLaunch(CpuQueue& queue, const LaunchTask& task, adrt_error* error) {
   return true;
 }
 
-/// What only adrt_run can do, as it looks at buffers between tasks.
+/// Refuses a plan that only adrt_run can run, as it looks at buffers between tasks.
 bool CanRecord(const adrt_launch_plan& plan, adrt_error* error) {
   if (plan.bounds) {
     return Refuse(error, ADRT_ERROR_UNSUPPORTED, plan.meta(),
@@ -229,7 +229,7 @@ bool IsSpoilt(const RecordedLaunch& launch) {
   return code == ADRT_CPU_ADSTACK_OVERFLOW || code == ADRT_CPU_BOUNDS_MOVED;
 }
 
-/// Runs a chunk; whether it was the last of its stage.
+/// Runs a chunk. Returns whether it was the last of its stage.
 bool RunChunk(adrt_cpu_record& record, Stage& stage, uint32_t chunk) {
   RecordedLaunch& launch = record.launches[stage.launch];
   bool clears = stage.task == ADRT_CPU_NO_TASK;
@@ -244,7 +244,7 @@ bool RunChunk(adrt_cpu_record& record, Stage& stage, uint32_t chunk) {
   }
   if (std::atomic_ref(stage.done).fetch_add(1, std::memory_order_acq_rel) + 1 != stage.chunk_count)
     return false;
-  // Nobody else is in the stage any more, and those that follow begin after this.
+  // No other chunk is in the stage any more, and the next stages begin after this.
   stage.next = 0;
   stage.done = 0;
   launch.stopped = IsSpoilt(launch);

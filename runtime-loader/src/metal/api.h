@@ -1,8 +1,8 @@
 #pragma once
-/* What the loader calls of Metal, as a C table: metal_api.mm fills it with Metal, tests with something that
- * runs on the host. C11.
+/* The functions of Metal that the loader calls, as a C table: metal_api.mm fills it with Metal, tests with
+ * something that runs on the host. C11.
  *
- * Objects are void*. What a function named new_* or begin_* returns is the caller's, and goes back through
+ * Objects are void*. The result of a function named new_* or begin_* is the caller's, and goes back through
  * `release` or `end`; everything else is borrowed. `text` of `text_size` bytes gets the reason of a failure,
  * cut to fit and ended by a zero. `user` is the table's own first argument. Any function may be called from
  * several threads at once, but for those of one encoder or one command buffer. */

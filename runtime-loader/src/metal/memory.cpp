@@ -7,9 +7,9 @@
 namespace adrt::metal {
 namespace {
 
-/// What Memory::own points to.
+/// The block to which Memory::own points.
 struct Block {
-  adrt_metal_buffer data = {};  ///< what adrt_memory_data gives
+  adrt_metal_buffer data = {};  ///< the struct that adrt_memory_data gives
 };
 
 // One copy on the device, waited for.

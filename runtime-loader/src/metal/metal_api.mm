@@ -3,7 +3,7 @@
 #include "metal/api.h"
 
 // The table of api.h, filled with Metal: one call of Metal in each function, and nothing else. Built with
-// automatic reference counting; what leaves as a new object carries one count, which `release` or `end` takes.
+// automatic reference counting; a new object that leaves carries one count, which `release` or `end` takes.
 
 namespace {
 

@@ -14,8 +14,8 @@ namespace {
 constexpr size_t kMostBytes = 4096;  // that setBytes takes
 static_assert(sizeof(uint64_t) * ADRT_GPU_MAX_WORDS <= kMostBytes);
 
-// The memory behind a binding. Every index that a kernel declares must be bound: a parameter without elements
-// and a heap without rows, which no thread touches, get the status block.
+// The memory of a binding. Every index that a kernel declares must be bound: a parameter without elements and
+// a heap without rows, which no thread touches, get the status block.
 Place PlaceOf(const LaunchTask& task, const artifact::BindingMeta& binding) {
   Place place;
   switch (binding.of) {
@@ -32,7 +32,7 @@ Place PlaceOf(const LaunchTask& task, const artifact::BindingMeta& binding) {
   return place.given() ? place : task.status;
 }
 
-// What does not fit into Metal's table of buffers goes through a table of addresses, which is the last of
+// Buffers that do not fit into Metal's table of buffers go through a table of addresses, which is the last of
 // them.
 class AddressTable {
  public:

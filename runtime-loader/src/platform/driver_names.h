@@ -1,5 +1,5 @@
 #pragma once
-// What the libraries of drivers are called, best first.
+// The file names of the libraries of drivers, best first.
 
 namespace adrt::platform {
 

@@ -1,7 +1,7 @@
 #pragma once
 // The operating system, as far as the loader asks anything of it. The other folders include no header of a
-// system: what they need stands here, and is written once for POSIX systems (posix/) and once for Windows
-// (windows/).
+// system: the functions that they need stand here, and are written once for POSIX systems (posix/) and once
+// for Windows (windows/).
 //
 // native.h of each has the types that hold something of the system, with the same members:
 //   Mutex       Lock, Unlock, Destroy; also before main

@@ -5,8 +5,8 @@
 #include "core/errors.h"
 #include "core/launch.h"
 
-// Arguments that plans share. A plan that was made with groups holds them, and they know it, so that what is
-// given to a group goes on to its plans; the plan leaves them when it goes.
+// Arguments that plans share. A plan that was made with groups holds them, and they know it, so that an
+// argument of a group goes on to its plans; the plan leaves them when it goes.
 
 using adrt::Fail;
 
@@ -29,7 +29,7 @@ struct GroupArg {
 
   adrt_arg arg = {};  ///< without name and, where that is copied, data
   String name;
-  bool is_copied = false;  ///< what `data` points to is `value`
+  bool is_copied = false;  ///< `data` points to `value`
   alignas(8) unsigned char value[kMostValue] = {};
 };
 
@@ -54,7 +54,7 @@ struct adrt_arg_group {
   adrt::Host host;
   adrt_device* device = nullptr;  ///< retained
   adrt::Vector<adrt::GroupArg> args;
-  adrt::Vector<adrt::GroupArg> before;  ///< while they are updated: what the updated ones were
+  adrt::Vector<adrt::GroupArg> before;  ///< while they are updated: the earlier values of the updated ones
   adrt::Vector<adrt_arg> given;         ///< for one plan
   adrt::Vector<adrt_launch_plan*> plans;
 };
@@ -117,7 +117,7 @@ bool Fill(adrt_arg_group& group, const adrt_arg* args, uint32_t arg_count, adrt_
   return true;
 }
 
-/// What of `args` is for the kernel, appended to `given`.
+/// Appends the arguments among `args` that are for the kernel to `given`.
 bool Gather(const Vector<GroupArg>& args, const artifact::KernelMeta& kernel, Vector<adrt_arg>& given) {
   for (const GroupArg& one : args) {
     if (HasParam(kernel, one.name.view()) && !given.TryPush(one.Given())) return false;
@@ -237,7 +237,7 @@ bool UpdatePlans(adrt_arg_group& group, adrt_error* error) {
   }
   for (size_t index = 0; index < group.plans.size(); ++index) {
     if (UpdatePlan(group, now, *group.plans[index], error)) continue;
-    // What the earlier plans had they take again: it was good.
+    // The earlier plans take their old arguments again: these were good.
     adrt_error passed = {};
     while (index-- > 0) UpdatePlan(group, group.before, *group.plans[index], DetailsOf(nullptr, &passed));
     return false;

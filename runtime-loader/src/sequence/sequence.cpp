@@ -70,7 +70,7 @@ bool WaitForLaunch(adrt_sequence& sequence, SequenceCommand& command, const Sequ
 }
 
 /// It waits for the earlier launches that touch what its launch touches; where it comes before the tasks of
-/// its launch, what lies in heap and status block.
+/// its launch, those that touch its heap and status block.
 bool WaitForOthers(adrt_sequence& sequence, SequenceCommand& command, bool is_setup) {
   const SequenceLaunch& own = sequence.launches[sequence.noted];
   uint32_t end = is_setup ? own.own_end : own.range_end;
@@ -150,7 +150,7 @@ bool NoteLaunch(LaunchNotes& notes, const LaunchTask& task, adrt_error* error) {
   return NoteTask(Of(notes), task) || OutOfMemory(error) == ADRT_OK;
 }
 
-/// Where what comes before the launch's tasks can be at the earliest.
+/// Finds the earliest level for the work before the launch's tasks.
 bool FindSetupLevel(adrt_sequence& sequence, SequenceLaunch& launch) {
   SequenceCommand none;
   size_t waits = sequence.waits.size();
@@ -208,7 +208,7 @@ bool RecordOn(adrt_device& device, adrt_sequence& sequence, void* queue, adrt_er
   return Refuse(error, ADRT_ERROR_ARGUMENT, "sequence_record: on a CPU the queue is an adrt_cpu_record");
 }
 
-/// Whatever the plans have now was recorded.
+/// Notes that the present bindings of the plans were recorded.
 void NoteBindings(adrt_sequence& sequence) {
   for (SequenceLaunch& launch : sequence.launches) launch.bindings = launch.plan->bindings;
 }
@@ -244,7 +244,7 @@ bool Run(adrt_sequence& sequence, adrt_error* error) {
   return queue.Begin(error) && Record(sequence, queue.handle(), error) && queue.Finish(error);
 }
 
-/// What adrt_arg.data names; null stays a place that is not given.
+/// The place that adrt_arg.data names; null stays a place that is not given.
 bool BindPlace(const adrt_device& device, const char* what, const void* data, uint64_t bytes, Place* place,
                adrt_error* error) {
   char text[160] = {};

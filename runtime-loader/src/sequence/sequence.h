@@ -38,7 +38,7 @@ struct SequenceCommand {
   uint32_t launch = 0;
   uint32_t level = 0;  ///< commands of one level wait for none of each other, only for earlier levels
   uint32_t wait_begin = 0, wait_end = 0;
-  Place place;       ///< what it clears
+  Place place;       ///< the memory that it clears
   LaunchTask task;   ///< without words and parameters: these move as the lists grow
   size_t words = 0;  ///< where they begin in `words`
   size_t word_count = 0;

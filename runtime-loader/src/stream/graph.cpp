@@ -21,8 +21,8 @@ struct Graph {
       : made_of(allocator), now(allocator), nodes(allocator) {}
 
   void* ready = nullptr;     ///< to be launched; null: none yet
-  Vector<uint64_t> made_of;  ///< what it was made from
-  Vector<uint64_t> now;      ///< what the sequence is now
+  Vector<uint64_t> made_of;  ///< the state of the sequence from which it was made
+  Vector<uint64_t> now;      ///< the present state of the sequence
   Vector<void*> nodes;       ///< of its commands, while it is made
 };
 
@@ -98,7 +98,7 @@ class Capture {
     capturing_ = true;
     return true;
   }
-  /// What is queued next waits for these nodes, and for no others.
+  /// Work that is queued next waits for these nodes, and for no others.
   bool WaitFor(Vector<void*>& nodes, adrt_error* error) {
     constexpr unsigned kSet = 1;
     int code = device_.graph_api.SetDependencies(stream_, nodes.data(), nodes.size(), kSet);
@@ -147,7 +147,7 @@ bool CaptureCommand(StreamDevice& device, Capture& capture, const adrt_sequence&
   return graph.nodes.TryPush(node) || OutOfMemory(error) == ADRT_OK;
 }
 
-/// The stream ends where all do that nobody waits for: nothing of the capture is left out.
+/// The stream ends after all nodes that no other node waits for: nothing of the capture is left out.
 bool JoinEnds(StreamDevice& device, Capture& capture, const adrt_sequence& sequence, Graph& graph,
               adrt_error* error) {
   Vector<void*> ends(&device.host.allocator);

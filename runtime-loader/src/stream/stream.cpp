@@ -103,7 +103,7 @@ bool Finish(adrt_device& device, void* queue, adrt_error* error) {
       return code == 0 || own.Failed(code, StreamCall::StreamSynchronize, error);
     }
   }
-  // What is queued uses memory that goes when this fails: it is waited for all the same.
+  // Queued work uses memory that goes when this fails: it is waited for all the same.
   Drop(device, queue);
   return false;
 }

@@ -1,11 +1,11 @@
 #pragma once
-// What NVIDIA's driver and AMD's runtime have in common, under names of their own: plain addresses, streams
-// that keep order, modules of functions, parameters handed over as one buffer. A launch's words are its
-// parameters.
+// The common parts of NVIDIA's driver and AMD's runtime, which have names of their own there: plain
+// addresses, streams that keep order, modules of functions, parameters handed over as one buffer. A launch's
+// words are its parameters.
 //
 // Every function makes the device the thread's current one and takes that back again, so that the caller
 // never notices. adrt_run uses one stream of the device: one that keeps order with the default stream, so
-// that what the caller copied with plain calls is there.
+// that it sees the data that the caller copied with plain calls.
 
 #include <cstddef>
 #include <cstdint>
@@ -53,8 +53,8 @@ struct StreamDriver {
   const char* record_size;         ///< "record_size_cuda"
   int out_of_memory;               ///< the code that says so
   void* launch_end;                ///< ends the list that hands over a buffer of parameters
-  /// Makes the device the thread's current one. What was current goes to `before`. Null error: nothing is
-  /// reported.
+  /// Makes the device the thread's current one. The device that was current goes to `before`. Null error:
+  /// nothing is reported.
   bool (*enter)(const StreamDevice& device, int* before, adrt_error* error);
   void (*leave)(const StreamDevice& device, int before);
   /// Reports that `call` gave `code`, by name and number. Always false.

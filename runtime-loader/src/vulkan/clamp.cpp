@@ -23,7 +23,7 @@ class Writer {
     for (size_t at = kHeader, length = 0; at < words_.size(); at += length) {
       uint32_t op = words_[at] & 0xFFFF;
       length = words_[at] >> 16;
-      // Imports stand behind capabilities and extensions, constants in front of functions.
+      // Imports stand after capabilities and extensions, constants in front of functions.
       if (!imported && op != kOpCapability && op != kOpExtension) {
         imported = true;
         if (!Import()) return false;
@@ -82,7 +82,7 @@ class Writer {
   }
   uint32_t Constant(size_t n) const { return constants_ + static_cast<uint32_t>(n); }
 
-  /// What index `n` is replaced by: `bounded_`.
+  /// Replaces index `n` by `bounded_`.
   bool Bound(size_t n) {
     const Index& index = indices_[n];
     uint32_t value = words_[index.chain + index.number];

@@ -6,9 +6,9 @@
 //                                                %e = OpAccessChain %p %array %m
 //
 // of an array of the thread `last` is a constant, of a buffer one less than what OpArrayLength says of the
-// range that the descriptor binds. So what a module computes decides which element it reaches, and never
-// memory outside; and what the check should miss of an index is a wrong value. A buffer too short for one
-// element is bounded by the device's robust access alone.
+// range that the descriptor binds. So the values that a module computes decide which element it reaches, and
+// never memory outside; and an index that the check should miss gives a wrong value. A buffer too short for
+// one element is bounded by the device's robust access alone.
 
 #include <span>
 

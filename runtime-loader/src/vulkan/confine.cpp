@@ -3,21 +3,20 @@
 //
 //   pointers   come from variables and access chains alone, and go nowhere but into loads, stores, atomic
 //              updates and access chains: none is converted, chosen, passed on or stored
-//   variables  lie in storage buffers behind a binding of set 0, or belong to the thread; the only input is
+//   variables  lie in storage buffers at a binding of set 0, or belong to the thread; the only input is
 //              the number of the thread
 //   chains     lead from a variable, over the one runtime array of a storage buffer, or into an array of the
 //              thread, by one index: an integer, which gets a bound (clamp.h) unless it is a constant in
-//              range. A chain reads an index with a sign, whatever its type says, so that a constant whose
+//              range. A chain reads an index with a sign, also if its type has none, so that a constant whose
 //              highest bit is set is none
-//   calls      go to functions further up, so that there is no recursion, and what they come to when all
-//              are inlined, code and arrays, is limited
+//   calls      go to functions further up, so that there is no recursion, and their size when all are
+//              inlined, code and arrays, is limited
 //   entries    have the block that the metadata states, once, and reach, through all that they call, only
-//   variables
-//              of their interface, each behind a binding of theirs; what the metadata calls read is not
-//              written
+//              variables of their interface, each at a binding of theirs; memory that the metadata calls read
+//              is not written
 //
-// An id is defined once, above its use where a rule above looks at it. Whether types agree and control flow
-// is structured is not looked at here: the check that the caller may give (adrt_vk_desc::check_spirv) is for
+// An id is defined once, above its use where a rule above looks at it. No rule here checks that types agree
+// and that control flow is structured: the check that the caller may give (adrt_vk_desc::check_spirv) is for
 // that.
 
 #include "vulkan/confine.h"
@@ -46,7 +45,7 @@ enum Form : uint8_t {
   kValues,  // type and result, and the rest are values that are no pointers
 };
 
-/// What the compiler's modules are made of.
+/// The forms of which the compiler's modules are made.
 Form FormOf(uint32_t op) {
   struct Range {
     uint16_t first, last;
@@ -107,7 +106,7 @@ Form FormOf(uint32_t op) {
   return kRefused;
 }
 
-/// What is known of an id.
+/// The facts that are known of an id.
 enum class Is : uint8_t {
   kNothing,  // not defined yet
   kOther,
@@ -130,7 +129,7 @@ struct Fact {
   Is is = Is::kNothing;
   uint8_t memory = 0;
   bool is_pointer = false;  ///< of a value
-  bool is_value = false;    ///< is used as what is no pointer, maybe above its definition
+  bool is_value = false;    ///< is used as a value other than a pointer, maybe above its definition
   bool written = false;     ///< of a variable
   uint32_t of = 0;
   uint32_t type = 0;  ///< of a value
@@ -352,7 +351,8 @@ class Confinement {
   }
 
   bool Capability(uint32_t number) {
-    // What opening lets through, less what makes pointers: VariablePointersStorageBuffer, device addresses.
+    // The capabilities that opening lets through, less those that make pointers:
+    // VariablePointersStorageBuffer, device addresses.
     constexpr uint32_t kVariablePointers = 4441, kAddresses = 5347;
     if (number == kAddresses) return Bad("uses device addresses (PhysicalStorageBufferAddresses)");
     return number != kVariablePointers || Bad("uses variable pointers (VariablePointersStorageBuffer)");
@@ -606,7 +606,8 @@ class Confinement {
   }
 
   bool Extended() {
-    // Matrices, and what gives a second result through a pointer or reads inputs of other shaders.
+    // Matrices, and instructions that give a second result through a pointer or read inputs of other
+    // shaders.
     constexpr uint32_t kRefusedOnes[] = {0, 33, 34, 35, 51, 76, 77, 78}, kLast = 81;
     if (!Short(6)) return false;
     const Fact* set = Known(Word(3));
@@ -680,8 +681,8 @@ class Confinement {
     return true;
   }
 
-  /// The variables that the entry lists: each buffer behind a binding of the metadata's, and written only
-  /// where that may be.
+  /// The variables that the entry lists: each buffer at a binding of the metadata's, and written only where
+  /// that may be.
   bool CheckInterface(const ModuleEntry& entry, uint32_t stamp) {
     uint32_t first = 3 + static_cast<uint32_t>(Text(3).size() / sizeof(uint32_t)) + 1;
     for (uint32_t number = first; number < length_; ++number) {
@@ -707,8 +708,8 @@ class Confinement {
     return true;
   }
 
-  /// That everything which the function and those that it calls use is in the interface. A list of functions
-  /// further up, each once.
+  /// Checks that every variable which the function and its callees use is in the interface. A list of
+  /// functions further up, each once.
   bool CheckReached(uint32_t function, uint32_t stamp) {
     Vector<uint32_t> open(&module_.host.allocator);
     if (!open.TryPush(function)) return OutOfMemory(error_) == ADRT_OK;

@@ -4,8 +4,8 @@
 #include "core/host.h"
 #include "core/launch.h"
 
-// What is the same for wrapped and opened devices: describing the device, judging targets, the caller's
-// descriptor, the end.
+// The parts that are the same for wrapped and opened devices: describing the device, judging targets, the
+// caller's descriptor, the end.
 
 namespace adrt::vulkan {
 namespace {

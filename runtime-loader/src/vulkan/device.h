@@ -1,6 +1,6 @@
 #pragma once
-// A Vulkan device as the loader has it: the driver's functions, limits, what is enabled, and the objects that
-// it makes beside modules: memory, and recorders for its own submissions.
+// A Vulkan device as the loader has it: the driver's functions, limits, the enabled features, and the objects
+// that it makes beside modules: memory, and recorders for its own submissions.
 
 #include <adrt/adrt_vk.h>
 
@@ -17,7 +17,7 @@ struct Block {
   uint64_t bytes = 0;
   uint64_t address = 0;             ///< 0 for staging
   unsigned char* mapped = nullptr;  ///< where the host sees it, coherent; null where it does not
-  adrt_vk_buffer data = {};         ///< what adrt_memory_data gives
+  adrt_vk_buffer data = {};         ///< the struct that adrt_memory_data gives
   Block* next = nullptr;
 };
 
@@ -82,7 +82,7 @@ struct Device : adrt_device {
   bool lazy = false;   ///< pipelines are made when a recording takes them
   adrt_vk_hooks hooks = {};
 
-  // Opened, not wrapped: what must go with it.
+  // Opened, not wrapped: the objects that must go with it.
   bool owned = false;
   VkDebugUtilsMessengerEXT messenger = VK_NULL_HANDLE;
   PFN_vkDestroyDebugUtilsMessengerEXT destroy_messenger = nullptr;
@@ -115,7 +115,7 @@ extern const DeviceKind kVulkan;
 void Describe(Device& device, bool push_descriptors, bool budget);
 
 // open.cpp
-/// What is left of an opened device when its VkDevice is gone: messenger, instance.
+/// Closes the rest of an opened device when its VkDevice is gone: messenger, instance.
 void CloseInstance(Device& device);
 
 // memory.cpp
@@ -125,11 +125,11 @@ bool Write(adrt_device& device, const Place& to, const void* from, uint64_t byte
 bool Read(adrt_device& device, const Place& from, void* to, uint64_t bytes, adrt_error* error);
 bool Bind(const adrt_device& device, const void* data, Place* place, artifact::TextWriter& reason);
 void* Data(const Memory& memory);
-/// Frees every block, also those that the caller forgot.
+/// Frees every block, also the blocks that the caller forgot.
 void ReleaseBlocks(Device& device);
 
 // sets.cpp
-/// What a plan holds for what was recorded with it.
+/// Releases the sets that a plan holds for its recorded launches.
 void Forget(adrt_device& device, void* held);
 /// Destroys all of a list.
 void ReleaseSets(const Device& device, DescriptorSet** sets);

@@ -59,7 +59,7 @@ constexpr Row kRows[] = {
 };
 constexpr uint32_t kRowCount = sizeof kRows / sizeof kRows[0];
 
-// What a device has or has not, in the order of their bits behind those of the rows.
+// The properties that a device has or has not, in the order of their bits, which follow those of the rows.
 constexpr const char* kPropertyNames[] = {
 #define ADC_VULKAN_SUBGROUP(name, bit) #name,
 #define ADC_VULKAN_FLOAT_CONTROL(name) #name,

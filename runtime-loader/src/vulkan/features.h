@@ -1,6 +1,6 @@
 #pragma once
-// What bundles may ask of a Vulkan device (artifact/vulkan_features.def), found in and written into the
-// chains of structures that Vulkan speaks.
+// The features that bundles may ask of a Vulkan device (artifact/vulkan_features.def), found in and written
+// into the chains of structures that Vulkan speaks.
 
 #include <string_view>
 

@@ -1,7 +1,7 @@
 #include "core/launch.h"
 #include "vulkan/device.h"
 
-// What tools see of the loader's work: names of objects, labels around tasks, the caller's hooks.
+// The marks of the loader's work for tools: names of objects, labels around tasks, the caller's hooks.
 
 namespace adrt::vulkan {
 

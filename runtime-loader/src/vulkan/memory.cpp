@@ -14,7 +14,7 @@ namespace adrt::vulkan {
 namespace {
 
 constexpr uint64_t kStagingBytes = 16u << 20;
-constexpr uint64_t kUnit = 256;  // sizes and, through it, what the core may align offsets to
+constexpr uint64_t kUnit = 256;  // sizes and, through it, the alignments of offsets that the core may ask for
 
 constexpr VkMemoryPropertyFlags kHostSees =
     VK_MEMORY_PROPERTY_HOST_VISIBLE_BIT | VK_MEMORY_PROPERTY_HOST_COHERENT_BIT;
@@ -150,7 +150,7 @@ Block* Make(Device& device, uint64_t bytes, Use use, adrt_error* error) {
   return nullptr;
 }
 
-// Where the host sees a place; null where it does not.
+// The address at which the host sees a place; null where it does not.
 unsigned char* HostView(Device& device, const Place& place) {
   Lock lock(device.mutex);
   for (Block* block = device.blocks; block; block = block->next) {

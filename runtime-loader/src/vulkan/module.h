@@ -11,7 +11,8 @@
 
 namespace adrt::vulkan {
 
-/// What one launch hands to the driver at once: code with more bindings than that takes device addresses.
+/// The descriptors that one launch hands to the driver at once: code with more bindings than that takes
+/// device addresses.
 inline constexpr uint32_t kMostDescriptors = 128;
 
 struct Code;
@@ -20,7 +21,7 @@ struct Code;
 struct Entry {
   const artifact::EntryMeta* meta = nullptr;
   const Code* code = nullptr;
-  bool has_near = false;  ///< false where the device cannot have so many descriptors
+  bool has_near = false;  ///< false where the device cannot have that many descriptors
   bool has_far = false;
   VkDescriptorSetLayout set_layout = VK_NULL_HANDLE;
   VkPipelineLayout near_layout = VK_NULL_HANDLE;
@@ -39,7 +40,7 @@ VkPipeline PipelineOf(const Device& device, Entry& entry, bool near, adrt_error*
 VkDescriptorSet SetOf(Device& device, const Entry& entry, VkCommandBuffer commands, void** held,
                       VkWriteDescriptorSet* writes, uint32_t count, adrt_error* error);
 
-/// What a dispatch binds.
+/// The parts that a dispatch binds.
 struct Dispatched {
   VkPipeline pipeline;
   VkPipelineLayout layout;

@@ -1,6 +1,6 @@
 #pragma once
-// What a physical device could be made with: extensions that the loader has a use for, and features that
-// bundles may ask for.
+// The parts with which a physical device could be made: extensions that the loader has a use for, and
+// features that bundles may ask for.
 
 #include "core/handles.h"
 #include "vulkan/features.h"

@@ -100,7 +100,7 @@ bool SubmitAndWait(Device& device, Recorder& recorder, adrt_error* error) {
   if (result != VK_SUCCESS) return DriverFailed(error, "vkQueueSubmit", result);
   result = device.api.WaitForFences(device.handle, 1, &recorder.fence, VK_TRUE, UINT64_MAX);
   if (result != VK_SUCCESS) {
-    // What still runs must not lose its command buffer.
+    // Work that still runs must not lose its command buffer.
     device.api.DeviceWaitIdle(device.handle);
     return DriverFailed(error, "vkWaitForFences", result);
   }

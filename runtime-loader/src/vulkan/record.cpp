@@ -1,14 +1,15 @@
 #include "core/launch.h"
 #include "vulkan/module.h"
 
-// Recording: dispatches, and what must lie around them. The words of a task go into its part of the heap, and
-// the push constants say where; a recorded launch is complete in itself and can be submitted again.
+// Recording: dispatches, and the commands that must lie around them. The words of a task go into its part of
+// the heap, and the push constants say where; a recorded launch is complete in itself and can be submitted
+// again.
 
 namespace adrt::vulkan {
 namespace {
 
-/// What a binding holds. Where that is nothing, which no descriptor can be, it is the words: code has nothing
-/// to do with it then. A part of a word at the end belongs to it where words are updated.
+/// The memory of a binding. If that is empty, which no descriptor can be, it is the words: code does not use
+/// it then. A part of a word at the end belongs to it where words are updated.
 Place PlaceBehind(const LaunchTask& task, const artifact::BindingMeta& binding) {
   Place place = task.words_place;
   if (binding.of == artifact::BindingOf::kHeap && task.heap.bytes > 0) place = task.heap;
@@ -20,7 +21,7 @@ Place PlaceBehind(const LaunchTask& task, const artifact::BindingMeta& binding) 
   return param.place.Part(0, words ? (param.bytes + 3) / 4 * 4 : param.bytes);
 }
 
-/// What a descriptor's offset must be a multiple of. Words may lie around smaller elements.
+/// The alignment that a descriptor's offset must have. Words may lie around smaller elements.
 uint64_t AlignmentOf(const Device& device, const artifact::BindingMeta& binding) {
   uint64_t own = device.limits.storage_alignment;
   return own < 4 && binding.type == artifact::ScalarType::kU32 ? 4 : own;

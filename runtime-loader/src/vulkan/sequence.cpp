@@ -3,8 +3,8 @@
 #include "artifact/cpu_abi.h"
 #include "vulkan/module.h"
 
-// A sequence as commands: level after level, with one barrier between. What a level clears and writes for
-// later tasks, and its own tasks, wait for none of each other.
+// A sequence as commands: level after level, with one barrier between. Tasks of one level, and the clears and
+// writes of the level for later tasks, wait for none of each other.
 //
 // Rounds are recorded one after the other. Their tasks take the numbers of blocks from memory, and after each
 // round one thread (guard.comp) looks at what is watched, and makes them 0 where that ends the repetition.
@@ -26,7 +26,7 @@ VkDescriptorSet SetOf(const SequenceCommand& command) {
   return static_cast<VkDescriptorSet>(command.own);
 }
 
-/// What a task may be refused for.
+/// Prepares every task; one of them may be refused.
 bool PrepareAll(Device& device, VkCommandBuffer commands, adrt_sequence& sequence, adrt_error* error) {
   for (SequenceCommand& command : sequence.commands) {
     if (command.clears) continue;
@@ -152,7 +152,7 @@ bool CheckRounds(const Device& device, const adrt_sequence& sequence, adrt_error
   return false;
 }
 
-/// What memory holds at first; `blocks` is where those of the first task come to lie.
+/// Writes the first contents of memory; `blocks` is the place of those of the first task.
 bool WriteRows(const Device& device, VkCommandBuffer commands, const adrt_sequence& sequence, Place* blocks,
                adrt_error* error) {
   Vector<uint32_t> rows(&device.host.allocator);

@@ -1,8 +1,8 @@
 // Descriptors of an entry that has more of them than the device pushes: a set, from a pool of its own.
 //
-// A set of the loader's own submission goes when that has been waited for. Of a caller's command buffer
-// nobody says when it is done with, or whether it will be submitted again, but that its plan lives as long:
-// such sets go with the plan.
+// A set of the loader's own submission goes when that has been waited for. The caller does not say when a
+// command buffer of its own is done, or whether it will be submitted again, but its plan lives as long: such
+// sets go with the plan.
 
 #include "core/errors.h"
 #include "vulkan/module.h"

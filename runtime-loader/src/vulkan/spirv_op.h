@@ -1,6 +1,6 @@
 #pragma once
-// What the check and the bounds of unverified SPIR-V name of its form. The loader reads it without headers of
-// SPIR-V, which are no part of it.
+// The parts of SPIR-V's form that the check and the bounds of unverified modules name. The loader reads it
+// without headers of SPIR-V, which are no part of it.
 
 #include <cstdint>
 

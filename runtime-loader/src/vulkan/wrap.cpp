@@ -1,8 +1,8 @@
 #include "core/host.h"
 #include "vulkan/device.h"
 
-// A device of the caller, and what it must have enabled when it was made. Vulkan cannot be asked which
-// features and extensions of a device are enabled, so the caller says.
+// A device of the caller, and the features that it must have enabled when it was made. Vulkan cannot be asked
+// which features and extensions of a device are enabled, so the caller says.
 
 using adrt::Fail;
 using namespace adrt::vulkan;

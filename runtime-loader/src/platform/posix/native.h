@@ -1,5 +1,5 @@
 #pragma once
-// POSIX: threads, and what takes one call of the system; see platform.h.
+// POSIX: threads, and functions that take one call of the system; see platform.h.
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -65,7 +65,7 @@ class Condition {
 
 /// A number or a pointer, whatever a system has for it.
 using Thread = uint64_t;
-/// What the function of a thread returns.
+/// The result of a thread's function.
 using ThreadResult = void*;
 
 /// 0, or the system's code where it refuses.

@@ -42,7 +42,7 @@ class Condition {
 
 /// A HANDLE.
 using Thread = uint64_t;
-/// What the function of a thread returns.
+/// The result of a thread's function.
 using ThreadResult = unsigned long;
 
 /// 0, or the system's code where it refuses.

@@ -105,7 +105,7 @@ void ReleasePages(unsigned char* begin, uint64_t) {
 }
 
 // Drivers put their libraries into the system's folder. No other place is looked at: a library of that name
-// beside the program, or in the folder that it runs in, may be anybody's.
+// beside the program, or in the folder that it runs in, may come from any source.
 void* OpenLibrary(const char* name) {
   return LoadLibraryExA(name, nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
 }
