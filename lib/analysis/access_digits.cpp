@@ -10,7 +10,6 @@ namespace adc::analysis {
 using ir::Function;
 using ir::Inst;
 using ir::Op;
-using ir::Scalar;
 using ir::Value;
 
 namespace {

@@ -223,7 +223,8 @@ void Describer::DescribeLoops(const Level& level, std::vector<std::string>& iter
   while (block.Valid() && function[block].owner.Valid()) {
     Inst owner = function[block].owner;
     Op op = function[owner].op;
-    size_t counters = op == Op::For ? 1 : op == Op::If || op == Op::While ? 0 : function[block].params.size();
+    bool is_parallel = op == Op::Parallel || op == Op::ParallelOver;
+    size_t counters = op == Op::For ? 1 : is_parallel ? function[block].params.size() : 0;
     std::string text;
     for (size_t n = 0; n < counters; ++n) {
       Value counter = function[block].params[n];

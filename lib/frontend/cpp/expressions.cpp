@@ -366,7 +366,7 @@ void Expressions::InitialiseStruct(const ObjectPtr& object, const clang::InitLis
   SourceRange range = list->getSourceRange();
   auto bind = [&](size_t n, QualType type, const clang::Expr* init) {
     if (type->isReferenceType() || BufferOf(type)) {
-      object->members[n] = Place(init);
+      BindMember(object, n, Place(init), range);
     } else if (init == nullptr) {
       Zero(object->members[n], range);
     } else {
@@ -414,9 +414,9 @@ void Expressions::MakeClosure(const ObjectPtr& object, const clang::LambdaExpr* 
     size_t n = field->getFieldIndex();
     QualType type = field->getType();
     if (type->isReferenceType() || BufferOf(type)) {
-      object->members[n] = Place(*init);
+      BindMember(object, n, Place(*init), lambda->getSourceRange());
     } else if (capture.capturesThis() && type->isPointerType()) {
-      object->members[n] = Pointee(*init);
+      BindMember(object, n, Pointee(*init), lambda->getSourceRange());
     } else {
       if (object->members[n] == nullptr) object->members[n] = NewObject(type, {}, lambda->getSourceRange());
       Initialise(object->members[n], *init);

@@ -131,7 +131,7 @@ void Functions::InitialiseMembers(const clang::CXXConstructorDecl* constructor) 
       size_t n = parent->getNumBases() + field->getFieldIndex();
       QualType of = field->getType();
       if (of->isReferenceType() || BufferOf(of)) {
-        owner->members[n] = Place(value);
+        BindMember(owner, n, Place(value), value->getSourceRange());
       } else {
         Initialise(owner->members[n], value);
       }

@@ -197,6 +197,14 @@ ObjectPtr Objects::BaseOf(const ObjectPtr& object, const clang::CXXRecordDecl* b
   Refuse(range, "a base class that is not found");
 }
 
+void Objects::BindMember(const ObjectPtr& owner, size_t n, ObjectPtr place, SourceRange range) {
+  ObjectPtr& member = owner->members[n];
+  if (member != nullptr && member != place)
+    Refuse(range, "a struct whose reference is to one of several objects that is chosen at run time",
+           "choose the object first, or hold a value");
+  member = std::move(place);
+}
+
 /// The object of which this one is a base, where the kernel knows it.
 ObjectPtr Objects::DerivedOf(const ObjectPtr& object, const clang::CXXRecordDecl* derived,
                              SourceRange range) {

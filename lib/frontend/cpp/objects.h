@@ -19,6 +19,9 @@ class Objects : protected Numbers {
   ObjectPtr NewPointer(QualType type, SourceRange range);
   ObjectPtr View(QualType type, Storage storage, SourceRange range);
   ObjectPtr Member(const ObjectPtr& object, const clang::FieldDecl* field, SourceRange range);
+  /// Makes a reference, a buffer or a captured `this` the member `n` of an object. Refuses another one than
+  /// before: which of them it is would be known at run time alone.
+  void BindMember(const ObjectPtr& owner, size_t n, ObjectPtr place, SourceRange range);
   ObjectPtr DerivedOf(const ObjectPtr& object, const clang::CXXRecordDecl* derived, SourceRange range);
   ObjectPtr BaseOf(const ObjectPtr& object, const clang::CXXRecordDecl* base, SourceRange range);
   ObjectPtr Element(const ObjectPtr& array, Value index, SourceRange range);

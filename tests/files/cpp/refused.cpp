@@ -129,6 +129,14 @@ KERNEL(allocates, {
 KERNEL(frees, { delete &y[i]; })
 // CHECK: :[[#@LINE+1]]:52: error: 'malloc' has no body that the compiler sees [E0802]
 KERNEL(calls_malloc, { y[i] = *static_cast<float*>(std::malloc(4)); })
+KERNEL(reference_in_struct_chosen, {
+  struct Place { float& at; };
+  float a = 1, b = 2;
+// CHECK: :[[#@LINE+1]]:41: error: a struct whose reference is to one of several objects that is chosen at run time [E0802]
+  Place place = i > 2 ? Place{a} : Place{b};
+  place.at += 1;
+  y[i] = a + b;
+})
 KERNEL(pointer_chosen, {
   float a[2] = {1, 2}, b[2] = {3, 4};
   float* p = a;
