@@ -19,7 +19,7 @@
 //
 // The same goes for the iterations of a loop whose bounds no expression gives. Its task has a trip kernel,
 // which runs once; its count becomes the value of parameters, and only then can anything else of the task be
-// settled or counted. It goes by the same way, as another count of the task.
+// settled or counted. The kernel runs as those that count stacks do.
 //
 // Rows need not be counted: a row per thread always does. So they are only where that would take more memory
 // than the caller's threshold. A count holds as long as the caller's content versions say that no content
