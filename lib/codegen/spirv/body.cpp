@@ -44,7 +44,7 @@ void BodyEmitter::FindStates(ir::Inst inst) {
     found.push_back(sum_states_[sum]);
     if (touch_states_[sum] != ir::kNoAttr) found.push_back(touch_states_[sum]);
   }
-  if (data.op == Op::RowClaim && kernel_->environment.IsGated(data.attr)) {
+  if (data.op == Op::RowClaim && kernel_->environment.words.IsGated(data.attr)) {
     auto [place, fresh] = gate_states_.try_emplace(data.attr, 0);
     if (fresh) place->second = NewState(m_.IntType(64), kernel_->rows.Unclaimed());
     found.push_back(place->second);
@@ -177,9 +177,9 @@ void BodyEmitter::EmitKernelInst(ir::Inst inst) {
   if (data.op == Op::RowLoad || data.op == Op::RowStore) return kernel_->rows.EmitAccess(inst);
   if (data.op == Op::RowCapacity) return kernel_->rows.EmitCapacity(inst);
   if (data.op == Op::Shape) {
-    Id extent = kernel_->environment.Extent(function_[function_.Operand(inst, 0)].number, data.attr);
+    Id extent = kernel_->environment.words.Extent(function_[function_.Operand(inst, 0)].number, data.attr);
     uint32_t width = ir::BitWidth(function_.TypeOf(function_.Result(inst)).scalar);
-    values_.Bind(function_.Result(inst), f_.Resize(extent, kernel_->environment.Wide(), width, false));
+    values_.Bind(function_.Result(inst), f_.Resize(extent, kernel_->environment.entry.Wide(), width, false));
     return;
   }
   if (data.op == Op::RowClaim) {
@@ -209,7 +209,7 @@ void BodyEmitter::EmitParameterComponent(ir::Inst inst) {
     component = component * function_.TypeOf(base).columns +
                 static_cast<uint32_t>(*function_.IntegerConstant(function_.Operand(inst, 2)));
   values_.Bind(function_.Result(inst),
-               kernel_->environment.ParameterComponent(function_[base].number, component));
+               kernel_->environment.words.ParameterComponent(function_[base].number, component));
 }
 
 std::vector<Id> BodyEmitter::Yielded(ir::Block block) {

@@ -57,7 +57,7 @@ void BodyEmitter::EmitInTeam(ir::Block block, uint32_t first, uint32_t last) {
 
 void BodyEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
   Id one = m_.NewId(), all = m_.NewId();
-  Id number = shares_ != nullptr ? shares_->number : kernel_->environment.InTeam();
+  Id number = shares_ != nullptr ? shares_->number : kernel_->environment.invocations.InTeam();
   Id is_first = f_.Compare(spv::OpIEqual, number, f_.Int(32, 0));
   if (shares_ != nullptr) is_first = f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {is_first, shares_->has});
   f_.Select(is_first, one, all, all);
@@ -81,7 +81,7 @@ void BodyEmitter::EmitCommonArray(ir::Inst array) {
 template <class Turn>
 void BodyEmitter::EmitTurns(Id low, Id high, uint32_t width, Turn turn, std::span<OpenPhi> sums,
                             std::span<const ir::Scalar> scalars) {
-  Id number = shares_ != nullptr ? shares_->number : kernel_->environment.InTeam();
+  Id number = shares_ != nullptr ? shares_->number : kernel_->environment.invocations.InTeam();
   uint32_t step = shares_ != nullptr ? shares_->count : team_;
   Id first = f_.Add(width, low, f_.Resize(number, 32, width, false));
   LoopLabels loop = f_.BeginLoop();
@@ -153,7 +153,7 @@ std::vector<Id> BodyEmitter::EmitTurnsApart(ir::Inst inst, std::span<const ir::S
 Id BodyEmitter::SumsOf(Id type) {
   Id& array = team_sums_[type];
   if (array != 0) return array;
-  array = kernel_->environment.Shared(type, team_);
+  array = kernel_->environment.entry.Shared(type, team_);
   bool is_wide = type == m_.FloatType(64) || type == m_.IntType(64);
   shared_bytes_ += team_ * (is_wide ? 8 : 4);
   return array;
@@ -179,7 +179,7 @@ Id BodyEmitter::SumOverShares(ir::Scalar scalar, Id mine) {
 /// Halves the number of sums until there is one.
 Id BodyEmitter::SumOverTeam(ir::Scalar scalar, Id mine) {
   Id type = scalars_.RegisterType(scalar), pointer_type = m_.PointerType(spv::StorageClassWorkgroup, type);
-  Id thread = kernel_->environment.InTeam(), array = SumsOf(type);
+  Id thread = kernel_->environment.invocations.InTeam(), array = SumsOf(type);
   auto place = [&](Id at) { return f_.Emit(spv::OpAccessChain, pointer_type, {array, at}); };
   f_.Store(place(thread), mine, 0);
   Meet();

@@ -80,15 +80,15 @@ bool BodyEmitter::HoldsTurns(ir::Inst loop) const {
 
 bool BodyEmitter::CanHoldTurns(ir::Inst loop) const {
   if (!IsInStep() || !kernel_->in_step.Has(loop) || m_.IsForTranslators() ||
-      kernel_->environment.addressing() == Addressing::Metal)
+      kernel_->environment.entry.addressing == Addressing::Metal)
     return false;
   std::vector<ir::Inst> sums = TurnCellsOf(function_, loop).sums;
   // Where the device has an instruction for an update, holding alone takes as long as it saves.
   bool merges = CopiesOf(loop) != 1;
   return !sums.empty() && std::ranges::all_of(sums, [&](ir::Inst sum) {
     ir::Scalar scalar = function_.TypeOf(function_.AccessValues(sum)[0]).scalar;
-    bool exchanges =
-        WayOf(ir::Op::AtomicAdd, scalar, false, kernel_->environment.ability()) == AtomicWay::Loop;
+    bool exchanges = WayOf(ir::Op::AtomicAdd, scalar, false, kernel_->environment.entry.context.ability) ==
+                     AtomicWay::Loop;
     return (exchanges || merges) && kernel_->in_step.Has(sum) && kernel_->in_step.IntoOneCell(sum);
   });
 }
@@ -127,8 +127,8 @@ void BodyEmitter::CountThreads(HeldTurns& held) {
 Id BodyEmitter::MayExchange(const HeldTurns& held, uint32_t copies) {
   Environment& environment = kernel_->environment;
   auto both = [&](Id a, Id b) { return f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {a, b}); };
-  Id in_order = f_.Compare(spv::OpIEqual, held.lane, environment.PlaceInSubgroup());
-  Id whole = f_.Compare(spv::OpIEqual, held.lanes, environment.SubgroupSize());
+  Id in_order = f_.Compare(spv::OpIEqual, held.lane, environment.invocations.PlaceInSubgroup());
+  Id whole = f_.Compare(spv::OpIEqual, held.lanes, environment.invocations.SubgroupSize());
   Id enough = f_.Compare(spv::OpUGreaterThanEqual, held.lanes, f_.Int(32, copies));
   return kernel_->sums.AllOf(both(in_order, both(whole, enough)));
 }
@@ -306,8 +306,8 @@ void BodyEmitter::EmitCopies(HeldTurns& held, Id number, uint32_t copies) {
   held.turn.now = f_.Choose(held.turn.type, mine, counter, held.turn.now);
   size_t n = 0;
   held.ForEachSum([&](ir::Inst, Held& total) {
-    Id of_turn =
-        kernel_->sums.TotalOfRuns(scalars[n], runs[n], held.lane, kernel_->environment.SubgroupSize());
+    Id of_turn = kernel_->sums.TotalOfRuns(scalars[n], runs[n], held.lane,
+                                           kernel_->environment.invocations.SubgroupSize());
     total.now = f_.Choose(total.type, mine, of_turn, total.now);
     ++n;
   });

@@ -157,31 +157,34 @@ class Emission {
       places_->Begin(builder, context_.ir.Text(kernel.name), symbol, place.Valid() ? place : kernel.span);
     }
     ScalarEmitter scalars(builder, math_, context_.config.float_mode);
-    Environment environment(context_, builder, scalars, kernel, rows, addressing,
-                            UsesOf(context_.ir, kernel, task.first, task.last, context_.ability));
-    if (!parallel) environment.SetSerial();
-    if (of.team || !of.spread.empty()) environment.SetTeam(of.block_size, of.team);
-    if (addressing == Addressing::Alone && IsNarrow(kernel, task)) environment.SetNarrow();
+    Entry entry{context_, builder,    scalars,
+                kernel,   addressing, UsesOf(context_.ir, kernel, task.first, task.last, context_.ability)};
+    if (entry.KeepsBindings())
+      entry.layout = ShaderLayoutOf(context_.ir, kernel, context_.config.adjoint_set);
+    entry.serial = !parallel;
+    if (of.team || !of.spread.empty()) entry.team = of.block_size, entry.always_team = of.team;
+    entry.narrow = addressing == Addressing::Alone && IsNarrow(kernel, task);
+    Environment environment(entry, rows);
     ValueTable values(context_.ir, kernel, builder, scalars, &environment);
-    StatusReporter status(context_, environment, builder, number);
-    MemoryEmitter memory(context_, kernel, environment, builder, scalars, values);
-    RowEmitter row_emitter(context_, kernel, environment, builder, values, memory, status);
-    SumEmitter sum_emitter(builder_, kernel, environment, builder, scalars, values, memory, std::move(sums),
-                           of.block_size);
+    StatusReporter status(environment, number);
+    MemoryEmitter memory(environment, values);
+    RowEmitter row_emitter(environment, values, memory, status);
+    SumEmitter sum_emitter(environment, values, memory, std::move(sums), of.block_size);
     KernelParts parts{
         environment, memory, row_emitter, status, sum_emitter, in_step, places_ ? &*places_ : nullptr};
     BodyEmitter body(kernel, builder, scalars, values, &parts);
-    TaskEmitter emitter(context_, kernel, environment, builder, values, status, memory, body, of.block_size);
+    TaskEmitter emitter(environment, values, status, memory, body, of.block_size);
     of.team_lanes = emitter.TeamLanes(task);
     emitter.Emit(task);
     of.shared_bytes = sum_emitter.SharedBytes() + memory.SharedBytes() + body.SharedBytes();
+    std::vector<Id> interface(entry.interface.begin(), entry.interface.end());
     if (context_.config.keep_bindings && parallel) {
-      builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), environment.layout().local_size);
+      builder_.AddEntryPoint(builder.id(), symbol, interface, entry.layout.local_size);
     } else {
-      builder_.AddEntryPoint(builder.id(), symbol, environment.Interface(), of.block_size);
+      builder_.AddEntryPoint(builder.id(), symbol, interface, of.block_size);
     }
     builder_.Name(builder.id(), symbol);
-    return environment.bindings();
+    return environment.blocks.bindings();
   }
 
   ModuleBuilder builder_;

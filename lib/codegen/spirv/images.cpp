@@ -7,6 +7,8 @@
 //   store_texel %picture[%y, %x], ...  OpImageWrite %image (x, y) (...)
 //   %w = shape %picture, 1             %s = OpImageQuerySize %v2uint %image;  %w = OpCompositeExtract %s 0
 
+#include "codegen/spirv/images.h"
+
 #include <algorithm>
 
 #include "codegen/spirv/memory.h"
@@ -53,54 +55,47 @@ Id ModuleBuilder::ImageType(Id component, const ir::ShaderImage& image) {
                                    image.is_sampled ? 1u : 2u, image.format});
 }
 
-const ir::ShaderImage* Environment::ImageOf(uint32_t param) const {
-  uint32_t binding = kernel_.params[param].shader_binding;
-  if (!KeepsBindings() || binding == ir::kNoAttr || !context_.ir.shader_bindings[binding].image)
-    return nullptr;
-  return &*context_.ir.shader_bindings[binding].image;
+Id Images::TexelType(uint32_t param) {
+  Scalar scalar = entry_.TypeOfParameter(param).scalar;
+  return scalar == Scalar::I32 ? m_.SignedType() : entry_.scalars.RegisterType(scalar);
 }
 
-Id Environment::TexelType(uint32_t param) {
-  Scalar scalar = kernel_.TypeOf(kernel_.Params()[param]).scalar;
-  return scalar == Scalar::I32 ? m_.SignedType() : scalars_.RegisterType(scalar);
-}
-
-Id Environment::Image(uint32_t param) {
-  const ir::ShaderImage& image = *ImageOf(param);
+Id Images::Load(uint32_t param) {
+  const ir::ShaderImage& image = *entry_.ImageOf(param);
   Id plain = m_.ImageType(TexelType(param), image);
   Id type = image.has_sampler ? m_.SampledImageType(plain) : plain;
-  Id& variable = images_[param];
+  Id& variable = variables_[param];
   if (variable == 0) {
     AskForType(m_, image);
     variable = m_.GlobalVariable(spv::StorageClassUniformConstant, type);
-    const DescriptorPlace& place = layout_.params[param];
-    m_.Name(variable, NamesOf(BindingOf::Param, param).member);
+    const DescriptorPlace& place = entry_.layout.params[param];
+    m_.Name(variable, entry_.NameOf(param));
     m_.Decorate(variable, spv::DecorationDescriptorSet, {place.set});
     m_.Decorate(variable, spv::DecorationBinding, {place.binding});
-    if (!image.is_sampled && !uses_[param].written) m_.Decorate(variable, spv::DecorationNonWritable);
-    Uses(variable);
+    if (!image.is_sampled && !entry_.uses[param].written) m_.Decorate(variable, spv::DecorationNonWritable);
+    entry_.Uses(variable);
   }
   Id loaded = f_.Load(type, variable, 0);
   return image.has_sampler ? f_.Emit(spv::OpImage, plain, {loaded}) : loaded;
 }
 
 /// Axes of a buffer count from outside: the layer, z, y, x. A size has x first, and the layer last.
-Id Environment::ImageExtent(uint32_t param, uint32_t axis) {
+Id Images::Extent(uint32_t param, uint32_t axis) {
   FunctionBuilder::Head head(f_);
-  const ir::ShaderImage& image = *ImageOf(param);
-  uint32_t axes = kernel_.TypeOf(kernel_.Params()[param]).count;
+  const ir::ShaderImage& image = *entry_.ImageOf(param);
+  uint32_t axes = entry_.TypeOfParameter(param).count;
   Id word = m_.IntType(32), type = axes == 1 ? word : m_.VectorType(word, axes);
-  Id& size = image_sizes_[param];
+  Id& size = sizes_[param];
   if (size == 0) {
     m_.AddCapability(spv::CapabilityImageQuery);
-    Id loaded = Image(param);
+    Id loaded = Load(param);
     bool has_levels = image.is_sampled && !image.is_buffer;
     size = has_levels ? f_.Emit(spv::OpImageQuerySizeLod, type, {loaded, f_.Int(32, 0)})
                       : f_.Emit(spv::OpImageQuerySize, type, {loaded});
   }
   uint32_t coordinate = axes - 1 - axis;
   Id extent = axes == 1 ? size : f_.Emit(spv::OpCompositeExtract, word, {size, coordinate});
-  return f_.Resize(extent, 32, Wide(), false);
+  return f_.Resize(extent, 32, entry_.Wide(), false);
 }
 
 Id MemoryEmitter::TexelPlace(ir::Inst inst) {
@@ -115,9 +110,9 @@ Id MemoryEmitter::TexelPlace(ir::Inst inst) {
 Id MemoryEmitter::TexelAccess(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   uint32_t param = kernel_[kernel_.Operand(inst, 0)].number;
-  const ir::ShaderImage& image = *environment_.ImageOf(param);
+  const ir::ShaderImage& image = *environment_.entry.ImageOf(param);
   Scalar scalar = kernel_.TypeOf(kernel_.Operand(inst, 0)).scalar;
-  Id number = environment_.TexelType(param), texel = m_.VectorType(number, 4);
+  Id number = environment_.images.TexelType(param), texel = m_.VectorType(number, 4);
   auto as_texel = [&](Id value) {
     return scalar == Scalar::I32 ? f_.Emit(spv::OpBitcast, number, {value}) : value;
   };
@@ -128,7 +123,7 @@ Id MemoryEmitter::TexelAccess(ir::Inst inst) {
     std::vector<Id> parts;
     for (ir::Value v : kernel_.AccessValues(inst)) parts.push_back(as_texel(values_.Get(v)));
     Id whole = f_.Emit(spv::OpCompositeConstruct, texel, parts);
-    f_.Do(spv::OpImageWrite, {environment_.Image(param), TexelPlace(inst), whole});
+    f_.Do(spv::OpImageWrite, {environment_.images.Load(param), TexelPlace(inst), whole});
     return 0;
   }
   auto same_place = [&](ir::Inst other) {
@@ -138,7 +133,7 @@ Id MemoryEmitter::TexelAccess(ir::Inst inst) {
   if (!texel_of_.Valid() || texel_block_ != f_.Block() || !same_place(texel_of_)) {
     bool unknown = !image.is_sampled && image.format == spv::ImageFormatUnknown;
     if (unknown) m_.AddCapability(spv::CapabilityStorageImageReadWithoutFormat);
-    Id loaded = environment_.Image(param), place = TexelPlace(inst);
+    Id loaded = environment_.images.Load(param), place = TexelPlace(inst);
     texel_ = !image.is_sampled ? f_.Emit(spv::OpImageRead, texel, {loaded, place})
              : image.is_buffer ? f_.Emit(spv::OpImageFetch, texel, {loaded, place})
                                : f_.Emit(spv::OpImageFetch, texel,

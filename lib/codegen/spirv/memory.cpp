@@ -37,7 +37,7 @@ uint32_t MemoryEmitter::EmitCommonArray(ir::Inst inst) {
   ir::Type type = kernel_.TypeOf(result);
   uint32_t length = type.count * type.Components();
   Storage word = WordOfArray(type.scalar);
-  arrays_.Set(result) = environment_.Shared(TypeOf(m_, word), length);
+  arrays_.Set(result) = environment_.entry.Shared(TypeOf(m_, word), length);
   shared_bytes_ += length * BytesOf(word);
   return length;
 }
@@ -68,7 +68,7 @@ Id MemoryEmitter::ConstantArray(ir::Value base) {
     known = m_.GlobalVariable(spv::StorageClassPrivate, type, m_.ConstantComposite(type, elements));
     m_.Name(known, context_.ir.Text(constant.name));
   }
-  environment_.Uses(known);
+  environment_.entry.Uses(known);
   return known;
 }
 
@@ -116,7 +116,7 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
   cell.summed = ir::ReductionOf(data.op) == ir::Reduction::Add &&
                 !data.words.Of({ir::Word::Private, ir::Word::Gathered}).IsEmpty() &&
                 !kernel_.params[cell.param].alias;
-  uint32_t width = cell.width = cell.InArray() ? 32 : environment_.IndexWidth();
+  uint32_t width = cell.width = cell.InArray() ? 32 : environment_.entry.IndexWidth();
   if (cell.kind == BaseKind::Layout) {
     const ir::LayoutField& field = context_.ir.layouts[base_data.type.count].fields[data.attr];
     cell.index = f_.Add(width, LayoutPosition(field, inst, width), f_.Int(width, component));
@@ -133,13 +133,14 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
   cell.index = f_.Int(width, 0);
   for (uint32_t axis = 0; axis < indices.size(); ++axis) {
     if (axis != 0) {
-      Id extent = f_.Resize(environment_.Extent(cell.param, axis), environment_.Wide(), width, false);
+      Id extent =
+          f_.Resize(environment_.words.Extent(cell.param, axis), environment_.entry.Wide(), width, false);
       cell.index = f_.Mul(width, cell.index, extent);
     }
     if (axis < flat) cell.index = f_.Add(width, cell.index, values_.Position(indices[axis], width));
   }
   if (flat < indices.size())
-    cell.index = f_.Add(width, cell.index, f_.Resize(iteration_, environment_.Wide(), width, false));
+    cell.index = f_.Add(width, cell.index, f_.Resize(iteration_, environment_.entry.Wide(), width, false));
   if (!element.IsScalar()) {
     cell.index = f_.Mul(width, cell.index, f_.Int(width, element.Components()));
     cell.index = f_.Add(width, cell.index, f_.Int(width, component));
@@ -156,7 +157,7 @@ Id MemoryEmitter::Access(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   if (data.op != Op::Load) texel_of_ = ir::Inst();
   if (KindOf(inst) == BaseKind::Buffer &&
-      environment_.ImageOf(kernel_[kernel_.Operand(inst, 0)].number) != nullptr)
+      environment_.entry.ImageOf(kernel_[kernel_.Operand(inst, 0)].number) != nullptr)
     return TexelAccess(inst);
   Cell cell = CellOf(inst);
   if (data.op == Op::Load) return Load(cell);
@@ -224,7 +225,7 @@ void MemoryEmitter::Write(const Place& place, Scalar scalar, Id value) {
 
 /// An index of an access is signed; only of bytes can near memory have more than 2^31.
 Place MemoryEmitter::PlaceOf(const Cell& cell, Storage storage) {
-  bool many = storage == Storage::U8 && environment_.ReachesByDescriptor();
+  bool many = storage == Storage::U8 && environment_.entry.ReachesByDescriptor();
   Id index = many ? f_.Resize(cell.index, cell.width, 64, false) : cell.index;
   return environment_.Element(cell.param, storage, index);
 }
@@ -233,7 +234,7 @@ Place MemoryEmitter::PlaceOf(const Cell& cell, Storage storage) {
 /// the loader looks for: the index is a constant, or the smaller of something and a constant.
 Id MemoryEmitter::InArray(const Cell& cell) {
   Id index = cell.index;
-  if (environment_.addressing() == Addressing::Alone && !m_.IntegerOf(index)) {
+  if (environment_.entry.addressing == Addressing::Alone && !m_.IntegerOf(index)) {
     index = f_.Glsl(GLSLstd450UMin, m_.IntType(32),
                     {f_.Resize(index, cell.width, 32, false), f_.Int(32, cell.length - 1)});
   }
@@ -248,14 +249,14 @@ Id MemoryEmitter::Load(const Cell& cell) {
   if (cell.common)
     return scalars_.FromBits(cell.scalar, f_.Load(TypeOf(m_, WordOfArray(cell.scalar)), InArray(cell), 0));
   if (cell.InArray()) return f_.Load(scalars_.RegisterType(cell.scalar), InArray(cell), 0);
-  Storage storage = environment_.StorageFor(cell.param, cell.scalar);
+  Storage storage = environment_.entry.StorageFor(cell.param, cell.scalar);
   return Read(PlaceOf(cell, storage), cell.scalar);
 }
 
 void MemoryEmitter::Store(const Cell& cell, Id value) {
   if (cell.common) return f_.Store(InArray(cell), scalars_.ToBits(cell.scalar, value), 0);
   if (cell.InArray()) return f_.Store(InArray(cell), value, 0);
-  Storage storage = environment_.StorageFor(cell.param, cell.scalar);
+  Storage storage = environment_.entry.StorageFor(cell.param, cell.scalar);
   Write(PlaceOf(cell, storage), cell.scalar, value);
 }
 
@@ -288,18 +289,18 @@ Id MemoryEmitter::AtomicUpdate(const Cell& cell, Op op, std::span<const Id> oper
 
 Id MemoryEmitter::SubWordUpdate(const Cell& cell, Op op, std::span<const Id> operands) {
   Id offset = AddressOf(cell);
-  bool bound = !HasAddresses(environment_.addressing());
-  Place word = bound
-                   ? environment_.Element(cell.param, Storage::U32, f_.ShiftRight(64, offset, f_.Int(32, 2)))
-                   : environment_.AtAddress(Storage::U32, f_.And(64, offset, f_.Int(64, ~uint64_t{3})));
+  bool bound = !HasAddresses(environment_.entry.addressing);
+  Place word =
+      bound ? environment_.Element(cell.param, Storage::U32, f_.ShiftRight(64, offset, f_.Int(32, 2)))
+            : environment_.blocks.AtAddress(Storage::U32, f_.And(64, offset, f_.Int(64, ~uint64_t{3})));
   Id byte = f_.And(32, f_.Resize(offset, 64, 32, false), f_.Int(32, 3));
   return atomics_.UpdateInWord(word, f_.Mul(32, byte, f_.Int(32, 8)), cell.scalar, op, operands);
 }
 
 Id MemoryEmitter::AddressOf(const Cell& cell) {
   Id offset = f_.Mul(64, f_.Resize(cell.index, cell.width, 64, false), f_.Int(64, ir::ByteSize(cell.scalar)));
-  bool bound = !HasAddresses(environment_.addressing());
-  return bound ? offset : f_.Add(64, environment_.Address(cell.param), offset);
+  bool bound = !HasAddresses(environment_.entry.addressing);
+  return bound ? offset : f_.Add(64, environment_.words.Address(cell.param), offset);
 }
 
 }  // namespace adc::codegen::spirv

@@ -14,16 +14,15 @@ namespace adc::codegen::spirv {
 
 class MemoryEmitter {
  public:
-  MemoryEmitter(ModuleContext& context, const ir::Function& kernel, Environment& environment,
-                FunctionBuilder& builder, ScalarEmitter& scalars, ValueTable& values)
-      : context_(context),
-        m_(context.module),
-        kernel_(kernel),
+  MemoryEmitter(Environment& environment, ValueTable& values)
+      : context_(environment.entry.context),
+        m_(context_.module),
+        kernel_(environment.entry.kernel),
         environment_(environment),
-        f_(builder),
-        scalars_(scalars),
+        f_(environment.entry.f),
+        scalars_(environment.entry.scalars),
         values_(values),
-        atomics_(builder, scalars) {}
+        atomics_(f_, scalars_) {}
 
   void EmitAlloca(ir::Inst inst);
   /// The array of a team; how many elements it has, which the team clears.
@@ -41,7 +40,7 @@ class MemoryEmitter {
     return {cell.index, cell.width};
   }
 
-  /// The parallel loop that is being emitted and its flat iteration in Environment::Wide()
+  /// The parallel loop that is being emitted and its flat iteration in Entry::Wide()
   /// bits; 0: none.
   void SetIteration(ir::Inst loop, Id iteration) {
     loop_ = loop;

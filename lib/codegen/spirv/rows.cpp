@@ -16,10 +16,10 @@ enum GroupWordNumber : uint32_t { kOffset, kStride, kRows, kCounter };
 }  // namespace
 
 Id RowEmitter::TokenOf(uint32_t group, Id row) {
-  uint64_t lanes = context_.config.target.row_lanes;
+  uint64_t lanes = environment_.entry.context.config.target.row_lanes;
   Id block = f_.Div(64, row, f_.Int(64, lanes));
-  Id bytes = f_.Mul(64, environment_.GroupWord(group, kStride), f_.Int(64, lanes));
-  Id first = environment_.GroupWord(group, kOffset);
+  Id bytes = f_.Mul(64, environment_.words.GroupWord(group, kStride), f_.Int(64, lanes));
+  Id first = environment_.words.GroupWord(group, kOffset);
   Id offset = f_.Add(64, first, f_.Mul(64, block, bytes));
   return f_.Emit(spv::OpBitwiseOr, m_.IntType(64), {offset, f_.Mod(64, row, f_.Int(64, lanes))});
 }
@@ -40,14 +40,15 @@ RowEmitter::StackUse RowEmitter::UseOf(ir::Inst inst) const {
 }
 
 Id RowEmitter::ArrayOf(Id token, const StackUse& use) {
-  uint64_t lanes = context_.config.target.row_lanes, bytes = BytesOf(use.storage);
+  uint64_t lanes = environment_.entry.context.config.target.row_lanes, bytes = BytesOf(use.storage);
   Id block = f_.And(64, token, f_.Int(64, ~kLaneMask));
   Id lane = f_.And(64, token, f_.Int(64, kLaneMask));
-  Id start = f_.Add(64, block, f_.Mul(64, environment_.StackWord(use.stack, 0), f_.Int(64, lanes)));
-  if (!HasAddresses(environment_.addressing())) return f_.Add(64, f_.Div(64, start, f_.Int(64, bytes)), lane);
-  Id address = f_.Add(64, environment_.HeapAddress(), start);
+  Id start = f_.Add(64, block, f_.Mul(64, environment_.words.StackWord(use.stack, 0), f_.Int(64, lanes)));
+  if (!HasAddresses(environment_.entry.addressing))
+    return f_.Add(64, f_.Div(64, start, f_.Int(64, bytes)), lane);
+  Id address = f_.Add(64, environment_.words.HeapAddress(), start);
   address = f_.Add(64, address, f_.Mul(64, lane, f_.Int(64, bytes)));
-  return environment_.ArrayAt(use.storage, static_cast<uint32_t>(lanes * bytes), address);
+  return environment_.blocks.ArrayAt(use.storage, static_cast<uint32_t>(lanes * bytes), address);
 }
 
 void RowEmitter::MakeArrays(ir::Value row, Id token) {
@@ -59,7 +60,7 @@ void RowEmitter::EmitClaim(ir::Inst inst) {
   ir::Value row = kernel_.Result(inst);
   FunctionBuilder::Head head(f_);
   Id& token = own_tokens_[group];
-  if (token == 0) token = TokenOf(group, environment_.Thread());
+  if (token == 0) token = TokenOf(group, environment_.invocations.Thread());
   values_.Bind(row, token);
   for (const StackUse& use : uses_.Get(row)) {
     Id& array = own_arrays_[{group, use}];
@@ -72,11 +73,12 @@ void RowEmitter::EmitClaim(ir::Inst inst) {
 /// need operations of a subgroup in divergent control flow, which lose threads on some devices (in_step.h):
 /// two of them would have one row.
 Id RowEmitter::TakeRow(uint32_t group) {
-  Id counter = environment_.GroupWord(group, kCounter);
-  bool addressed = HasAddresses(environment_.addressing());
-  Place place = addressed
-                    ? environment_.AtAddress(Storage::U32, f_.Add(64, environment_.HeapAddress(), counter))
-                    : environment_.HeapElement(Storage::U32, f_.ShiftRight(64, counter, f_.Int(32, 2)));
+  Id counter = environment_.words.GroupWord(group, kCounter);
+  bool addressed = HasAddresses(environment_.entry.addressing);
+  Place place =
+      addressed
+          ? environment_.blocks.AtAddress(Storage::U32, f_.Add(64, environment_.words.HeapAddress(), counter))
+          : environment_.blocks.HeapElement(Storage::U32, f_.ShiftRight(64, counter, f_.Int(32, 2)));
   Id row = f_.Emit(spv::OpAtomicIAdd, m_.IntType(32),
                    {place.pointer, f_.Int(32, spv::ScopeDevice), f_.Int(32, 0), f_.Int(32, 1)});
   return f_.Resize(row, 32, 64, false);
@@ -90,7 +92,7 @@ Id RowEmitter::EmitGatedClaim(ir::Inst inst, Id state) {
   f_.Select(f_.Compare(spv::OpIEqual, state, Unclaimed()), claim, have, have);
   f_.Start(claim);
   Id row = TakeRow(group);
-  Id rows = environment_.GroupWord(group, kRows);
+  Id rows = environment_.words.GroupWord(group, kRows);
   Id exhausted = f_.Compare(spv::OpUGreaterThanEqual, row, rows);
   Id report = m_.NewId(), go_on = m_.NewId();
   f_.Select(exhausted, report, go_on, go_on);
@@ -108,7 +110,7 @@ Id RowEmitter::EmitGatedClaim(ir::Inst inst, Id state) {
 }
 
 void RowEmitter::EmitCapacity(ir::Inst inst) {
-  values_.Bind(kernel_.Result(inst), environment_.StackWord(kernel_[inst].attr, 1));
+  values_.Bind(kernel_.Result(inst), environment_.words.StackWord(kernel_[inst].attr, 1));
 }
 
 void RowEmitter::EmitAccess(ir::Inst inst) {
@@ -120,12 +122,13 @@ void RowEmitter::EmitAccess(ir::Inst inst) {
   auto array = arrays_.find({kernel_.Operand(inst, 0), use});
   ADC_CHECK(array != arrays_.end(), "a row access before the claim of its row");
   Place place;
-  if (!HasAddresses(environment_.addressing())) {
+  if (!HasAddresses(environment_.entry.addressing)) {
     // A slot is not negative.
-    Id distance = f_.Mul(64, values_.Position(slot, 64), f_.Int(64, context_.config.target.row_lanes));
-    place = environment_.HeapElement(use.storage, f_.Add(64, array->second, distance));
+    Id distance = f_.Mul(64, values_.Position(slot, 64),
+                         f_.Int(64, environment_.entry.context.config.target.row_lanes));
+    place = environment_.blocks.HeapElement(use.storage, f_.Add(64, array->second, distance));
   } else {
-    place = environment_.InArray(array->second, use.storage, values_.Get(slot));
+    place = environment_.blocks.InArray(array->second, use.storage, values_.Get(slot));
   }
   if (is_load) {
     values_.Bind(typed, memory_.Read(place, scalar));

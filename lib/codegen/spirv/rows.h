@@ -16,17 +16,15 @@ namespace adc::codegen::spirv {
 
 class RowEmitter {
  public:
-  RowEmitter(ModuleContext& context, const ir::Function& kernel, Environment& environment,
-             FunctionBuilder& builder, ValueTable& values, MemoryEmitter& memory, StatusReporter& status)
-      : context_(context),
-        m_(context.module),
-        kernel_(kernel),
+  RowEmitter(Environment& environment, ValueTable& values, MemoryEmitter& memory, StatusReporter& status)
+      : m_(environment.entry.context.module),
+        kernel_(environment.entry.kernel),
         environment_(environment),
-        f_(builder),
+        f_(environment.entry.f),
         values_(values),
         memory_(memory),
         status_(status) {
-    FindUses(kernel.Body());
+    FindUses(kernel_.Body());
   }
 
   /// The state of a thread that has taken no row yet.
@@ -65,7 +63,6 @@ class RowEmitter {
   /// The array of a stack: a pointer, or the number of its first element where memory has no addresses.
   Id ArrayOf(Id token, const StackUse& use);
 
-  ModuleContext& context_;
   ModuleBuilder& m_;
   const ir::Function& kernel_;
   Environment& environment_;

@@ -15,7 +15,7 @@ static_assert(static_cast<uint32_t>(StatusCode::AdstackOverflow) == ADRT_CPU_ADS
 
 template <class WordPlace>
 void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& report) {
-  bool narrow = environment_.IsNarrow();
+  bool narrow = environment_.entry.narrow;
   ModuleBuilder& m = context_.module;
   Id type = m.IntType(32), relaxed = f.Int(32, 0);
   Id found = f.Emit(spv::OpAtomicCompareExchange, type,
@@ -29,7 +29,7 @@ void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& repo
     f.Store(place.pointer, value, place.alignment);
   };
   auto store_wide = [&](uint32_t number, Id value) {
-    store(number, f.Resize(value, environment_.Wide(), 32, false));
+    store(number, f.Resize(value, environment_.entry.Wide(), 32, false));
     store(number + 1,
           narrow ? f.Int(32, 0) : f.Resize(f.ShiftRight(64, value, f.Int(32, 32)), 64, 32, false));
   };
@@ -59,16 +59,16 @@ void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& repo
 /// first, since the block is a variable of the entry.
 Id StatusReporter::MakeFunction() {
   ModuleBuilder& m = context_.module;
-  bool bound = !HasAddresses(environment_.addressing());
+  bool bound = !HasAddresses(environment_.entry.addressing);
   spv::StorageClass memory = bound ? spv::StorageClassStorageBuffer : spv::StorageClassPhysicalStorageBuffer;
-  Id word = m.IntType(32), wide = m.IntType(environment_.Wide());
+  Id word = m.IntType(32), wide = m.IntType(environment_.entry.Wide());
   std::vector<Id> parameters = {word, word, word, word, wide, wide};
   if (!bound) parameters.insert(parameters.begin(), wide);
   FunctionBuilder f(m, m.VoidType(), parameters);
   m.Name(f.id(), "adc.raise");
   Id status = 0;
   if (bound) {
-    status = environment_.StatusBlock();
+    status = environment_.blocks.StatusBlock();
   } else {
     Id block = m.BlockOfArray(TypeOf(m, Storage::U32), BytesOf(Storage::U32), true);
     status = f.Emit(spv::OpConvertUToPtr, m.PointerType(memory, block), {f.Parameter(0)});
@@ -88,12 +88,12 @@ Id StatusReporter::MakeFunction() {
 }
 
 void StatusReporter::Raise(StatusCode code, uint32_t index, Id needed) {
-  bool bound = !HasAddresses(environment_.addressing());
+  bool bound = !HasAddresses(environment_.entry.addressing);
   Id& raise = bound ? raise_ : context_.raise;
   if (raise == 0) raise = MakeFunction();
   std::vector<Id> operands = {raise};
-  if (!bound) operands.push_back(environment_.StatusAddress());
-  Id zero = f_.Int(environment_.Wide(), 0);
+  if (!bound) operands.push_back(environment_.words.StatusAddress());
+  Id zero = f_.Int(environment_.entry.Wide(), 0);
   for (Id operand : {f_.Int(32, StatusSource(code, task_, index)), f_.Int(32, static_cast<uint32_t>(code)),
                      f_.Int(32, task_), f_.Int(32, index), needed != 0 ? needed : zero,
                      iteration_ != 0 ? iteration_ : zero})

@@ -10,8 +10,11 @@ namespace adc::codegen::spirv {
 
 class StatusReporter {
  public:
-  StatusReporter(ModuleContext& context, Environment& environment, FunctionBuilder& builder, uint32_t task)
-      : context_(context), environment_(environment), f_(builder), task_(task) {}
+  StatusReporter(Environment& environment, uint32_t task)
+      : context_(environment.entry.context),
+        environment_(environment),
+        f_(environment.entry.f),
+        task_(task) {}
 
   /// The current flat iteration in 64 bits; 0: none.
   void SetIteration(Id iteration) { iteration_ = iteration; }

@@ -26,7 +26,7 @@ Id SumEmitter::Accumulate(ir::Inst inst, Id total) {
 
 spv::Op SumEmitter::Reduce(Reduction reduction, Scalar scalar) const {
   // Integers of 64 bits go by halves, and devices reduce no f16.
-  if (environment_.addressing() == Addressing::Metal || scalar == Scalar::F16) return spv::OpNop;
+  if (environment_.entry.addressing == Addressing::Metal || scalar == Scalar::F16) return spv::OpNop;
   bool is_float = ir::IsFloat(scalar), is_signed = ir::IsSigned(scalar);
   if (!is_float && RegisterWidth(scalar) == 64) return spv::OpNop;
   bool truth = scalar == Scalar::I1;
@@ -77,7 +77,7 @@ Id SumEmitter::TruthTogether(spv::Op how, Id truth) {
 /// to 31, and the upper half. An extremum in two steps: of the upper halves, then of the lower halves that go
 /// with that one.
 Id SumEmitter::ReduceWide(Reduction reduction, Scalar scalar, Id total) {
-  if (environment_.addressing() == Addressing::Metal) return 0;
+  if (environment_.entry.addressing == Addressing::Metal) return 0;
   Id low = f_.Resize(total, 64, 32, false);
   Id high = f_.Resize(f_.ShiftRight(64, total, f_.Int(32, 32)), 64, 32, false);
   auto at = [&](Id word, uint32_t bit) {
@@ -107,7 +107,7 @@ Id SumEmitter::ReduceWide(Reduction reduction, Scalar scalar, Id total) {
 Id SumEmitter::Leads() {
   if (!m_.IsForTranslators())
     return f_.Emit(spv::OpGroupNonUniformElect, m_.BoolType(), {f_.Int(32, spv::ScopeSubgroup)});
-  Id own = environment_.NumberInSubgroup();
+  Id own = environment_.invocations.NumberInSubgroup();
   return f_.Compare(spv::OpIEqual, own, Together(spv::OpGroupNonUniformUMin, 32, own));
 }
 
@@ -217,7 +217,8 @@ void SumEmitter::AddTogether(std::span<const ir::Inst> sums, Id active, bool one
     f_.Branch(join);
     f_.Start(join);
   };
-  Id number = environment_.NumberInSubgroup(), none = f_.Int(32, UINT32_MAX), truth = m_.BoolType();
+  Id number = environment_.invocations.NumberInSubgroup(), none = f_.Int(32, UINT32_MAX),
+     truth = m_.BoolType();
   Id left = active;
   for (uint32_t round = 0; round < rounds; ++round) {
     Id peers = one_cell ? active : PeersOf(memory_.NumberOf(sums[0]), left);
@@ -272,12 +273,12 @@ void SumEmitter::Collect(std::span<const Left> left, std::span<const Id> variabl
 }
 
 Id SumEmitter::OverBlock(std::vector<Partial>& partials) {
-  Id invocation = environment_.InvocationInBlock();
+  Id invocation = environment_.invocations.InvocationInBlock();
   std::vector<Id> variables[2];
   std::vector<Left> left[2] = {LeftOf(partials, false), LeftOf(partials, true)};
   for (bool by_subgroup : {false, true}) {
     if (left[by_subgroup].empty()) continue;
-    Id place = by_subgroup ? environment_.SubgroupInBlock() : invocation;
+    Id place = by_subgroup ? environment_.invocations.SubgroupInBlock() : invocation;
     Id leave = 0, gone = 0;
     if (by_subgroup) {
       leave = m_.NewId(), gone = m_.NewId();
@@ -286,7 +287,7 @@ Id SumEmitter::OverBlock(std::vector<Partial>& partials) {
       f_.Start(leave);
     }
     for (const Left& what : left[by_subgroup]) {
-      Id variable = environment_.Shared(what.type, block_size_);
+      Id variable = environment_.entry.Shared(what.type, block_size_);
       variables[by_subgroup].push_back(variable);
       Id pointer = f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassWorkgroup, what.type),
                            {variable, place});
@@ -303,7 +304,7 @@ Id SumEmitter::OverBlock(std::vector<Partial>& partials) {
   f_.Select(f_.Compare(spv::OpIEqual, invocation, f_.Int(32, 0)), collect, done, done);
   f_.Start(collect);
   if (!left[false].empty()) Collect(left[false], variables[false], f_.Int(32, block_size_));
-  if (!left[true].empty()) Collect(left[true], variables[true], environment_.SubgroupsOfBlock());
+  if (!left[true].empty()) Collect(left[true], variables[true], environment_.invocations.SubgroupsOfBlock());
   for (Partial& partial : partials) partial.leads = 0;
   return done;
 }
@@ -333,7 +334,7 @@ void SumEmitter::UpdateAll(std::span<const Id> totals, std::span<const Id> touch
     bytes +=
         block_size_ * ((ir::BitWidth(sums_.sums[sum].scalar) == 64 ? 8 : 4) + (touched[sum] != 0 ? 4 : 0));
   }
-  bool over_block = environment_.IsOneOfTwo() && !partials.empty() && bytes <= kMostShared;
+  bool over_block = environment_.entry.context.HasAddresses() && !partials.empty() && bytes <= kMostShared;
   Id done = over_block ? OverBlock(partials) : 0;
   if (over_block) shared_bytes_ = bytes;
   for (uint32_t sum = 0; sum < partials.size(); ++sum) UpdateCell(sum, partials[sum]);

@@ -23,14 +23,13 @@ using ir::Reduction;
 
 class SumEmitter {
  public:
-  SumEmitter(ModuleBuilder& module, const ir::Function& kernel, Environment& environment,
-             FunctionBuilder& builder, ScalarEmitter& scalars, ValueTable& values, MemoryEmitter& memory,
-             PrivateSums sums, uint32_t block_size)
-      : m_(module),
-        kernel_(kernel),
+  SumEmitter(Environment& environment, ValueTable& values, MemoryEmitter& memory, PrivateSums sums,
+             uint32_t block_size)
+      : m_(environment.entry.context.module),
+        kernel_(environment.entry.kernel),
         environment_(environment),
-        f_(builder),
-        scalars_(scalars),
+        f_(environment.entry.f),
+        scalars_(environment.entry.scalars),
         values_(values),
         memory_(memory),
         sums_(std::move(sums)),

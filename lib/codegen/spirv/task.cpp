@@ -39,7 +39,7 @@ void TaskEmitter::Emit(const analysis::Task& task) {
 
 void TaskEmitter::EmitSerial(const analysis::Task& task) {
   Id run = m_.NewId(), done = m_.NewId();
-  Id thread = environment_.Thread(), threads = environment_.Threads();
+  Id thread = environment_.invocations.Thread(), threads = environment_.words.Threads();
   f_.Select(f_.Compare(spv::OpULessThan, thread, threads), run, done, done);
   f_.Start(run);
   body_.EmitRange(kernel_.Body(), task.first, task.last);
@@ -55,7 +55,7 @@ void TaskEmitter::EmitCutCheck() {
   Id check = m_.NewId(), done = m_.NewId(), cut = m_.NewId(), whole = m_.NewId();
   f_.Select(m_.SpecializedBool(ADRT_VULKAN_CUTS_LOOPS), check, done, done);
   f_.Start(check);
-  uint32_t width = environment_.Wide();
+  uint32_t width = environment_.entry.Wide();
   Id wide = m_.IntType(width), turns = Unfolded(f_.Int(width, 2));
   LoopLabels loop = f_.BeginLoop();
   OpenPhi turn = f_.LoopPhi(loop, wide, f_.Int(width, 0)), left = f_.LoopPhi(loop, wide, turns);
@@ -76,9 +76,9 @@ void TaskEmitter::EmitCutCheck() {
 Id TaskEmitter::Unfolded(Id extent) {
   if (context_.IsMetal()) return extent;
   // No launch has 2^63 iterations; the loader makes none of 2^31 for code that counts them in 32 bits.
-  uint32_t width = environment_.Wide();
+  uint32_t width = environment_.entry.Wide();
   return f_.Emit(spv::OpIAdd, m_.IntType(width),
-                 {extent, f_.ShiftRight(width, environment_.Iterations(), f_.Int(32, width - 1))});
+                 {extent, f_.ShiftRight(width, environment_.words.Iterations(), f_.Int(32, width - 1))});
 }
 
 std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop, bool with_first) {
@@ -90,7 +90,7 @@ std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop, bool with_firs
     for (size_t n = 0; n < counters.size(); ++n) {
       uint32_t width = ir::BitWidth(kernel_.TypeOf(counters[n]).scalar);
       axes.push_back({counters[n], width, f_.Int(width, 0),
-                      Unfolded(f_.Int(environment_.Wide(), field.axes[n].extent))});
+                      Unfolded(f_.Int(environment_.entry.Wide(), field.axes[n].extent))});
     }
     return axes;
   }
@@ -103,7 +103,7 @@ std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop, bool with_firs
       Id high = values_.Get(high_value);
       Id some = f_.Compare(spv::OpSLessThan, low, high);
       extent = f_.Choose(m_.IntType(width), some, f_.Sub(width, high, low), f_.Int(width, 0));
-      extent = f_.Resize(extent, width, environment_.Wide(), false);
+      extent = f_.Resize(extent, width, environment_.entry.Wide(), false);
       if (m_.IntegerOf(low) && m_.IntegerOf(high)) extent = Unfolded(extent);
     }
     axes.push_back({counters[n], width, low, extent});
@@ -113,11 +113,11 @@ std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop, bool with_firs
 
 std::vector<Id> TaskEmitter::Digits(const std::vector<Axis>& axes, Id position, uint32_t width) {
   std::vector<Id> digits(axes.size());
-  Id rest = f_.Resize(position, environment_.Wide(), width, false);
+  Id rest = f_.Resize(position, environment_.entry.Wide(), width, false);
   for (size_t n = axes.size(); n-- > 0;) {
     Id digit = rest;
     if (n != 0) {
-      Id extent = f_.Resize(axes[n].extent, environment_.Wide(), width, false);
+      Id extent = f_.Resize(axes[n].extent, environment_.entry.Wide(), width, false);
       Id quotient = f_.Div(width, rest, extent);
       digit = f_.Sub(width, rest, f_.Mul(width, quotient, extent));
       rest = quotient;
@@ -137,11 +137,11 @@ void TaskEmitter::BindCounters(const std::vector<Axis>& axes, Id position) {
                       : std::nullopt;
   }
   bool always_narrow = known_total && *known_total < (uint64_t{1} << 32);
-  if (axes.size() <= 1 || always_narrow || environment_.IsNarrow()) {
-    digits = Digits(axes, position, axes.size() <= 1 ? environment_.Wide() : 32);
+  if (axes.size() <= 1 || always_narrow || environment_.entry.narrow) {
+    digits = Digits(axes, position, axes.size() <= 1 ? environment_.entry.Wide() : 32);
   } else {
     Id narrow = m_.NewId(), wide = m_.NewId(), join = m_.NewId();
-    Id fits = f_.Compare(spv::OpULessThan, environment_.Iterations(), f_.Int(64, uint64_t{1} << 32));
+    Id fits = f_.Compare(spv::OpULessThan, environment_.words.Iterations(), f_.Int(64, uint64_t{1} << 32));
     f_.Select(fits, narrow, wide, join);
     f_.Start(narrow);
     std::vector<Id> short_digits = Digits(axes, position, 32);
@@ -158,7 +158,7 @@ void TaskEmitter::BindCounters(const std::vector<Axis>& axes, Id position) {
 }
 
 Id TaskEmitter::GuardBounds(const std::vector<Axis>& axes, Id first) {
-  Id now = f_.Int(64, 1), launched = environment_.Iterations();
+  Id now = f_.Int(64, 1), launched = environment_.words.Iterations();
   for (const Axis& axis : axes) now = f_.Mul(64, now, axis.extent);
   Id moved = m_.NewId(), run = m_.NewId();
   Id differs = f_.Compare(spv::OpINotEqual, now, launched);
@@ -194,9 +194,9 @@ void TaskEmitter::EmitInvocation(const analysis::Task& task) {
   std::vector<uint32_t> axes = InvocationAxes(context_.ir, kernel_, task.parallel);
   for (size_t n = 0; n < counters.size(); ++n) {
     uint32_t width = ir::BitWidth(kernel_.TypeOf(counters[n]).scalar);
-    values_.Bind(counters[n], f_.Resize(environment_.Invocation(axes[n]), 32, width, false));
+    values_.Bind(counters[n], f_.Resize(environment_.invocations.Invocation(axes[n]), 32, width, false));
   }
-  memory_.SetIteration(task.parallel, environment_.Thread());
+  memory_.SetIteration(task.parallel, environment_.invocations.Thread());
   ir::Block block = kernel_[task.parallel].regions[0];
   if (body_.IsInStep()) {
     body_.EmitBlockInStep(block, m_.ConstantBool(true));
@@ -214,12 +214,13 @@ uint32_t TaskEmitter::TeamLanes(const analysis::Task& task) const {
 }
 
 void TaskEmitter::EmitParallel(const analysis::Task& task) {
-  if (environment_.IsNarrow() && environment_.KeepsBindings()) return EmitInvocation(task);
+  if (environment_.entry.narrow && environment_.entry.KeepsBindings()) return EmitInvocation(task);
   if (!MayBeInTeams(kernel_[task.parallel])) return EmitAlone(task);
   Id teams = m_.NewId(), alone = m_.NewId(), done = m_.NewId();
-  uint32_t width = environment_.Wide();
-  Id blocks = f_.Div(width, environment_.Threads(), f_.Int(width, block_size_));
-  f_.Select(f_.Compare(spv::OpUGreaterThanEqual, blocks, environment_.Iterations()), teams, alone, done);
+  uint32_t width = environment_.entry.Wide();
+  Id blocks = f_.Div(width, environment_.words.Threads(), f_.Int(width, block_size_));
+  f_.Select(f_.Compare(spv::OpUGreaterThanEqual, blocks, environment_.words.Iterations()), teams, alone,
+            done);
   f_.Start(teams);
   EmitInTeams(task, 1);
   f_.Branch(done);
@@ -230,12 +231,12 @@ void TaskEmitter::EmitParallel(const analysis::Task& task) {
 }
 
 void TaskEmitter::EmitByLanesOrAlone(const analysis::Task& task, Id blocks) {
-  uint32_t lanes = TeamLanes(task), width = environment_.Wide();
+  uint32_t lanes = TeamLanes(task), width = environment_.entry.Wide();
   if (lanes == 0) return EmitAlone(task);
   Id together = m_.NewId(), alone = m_.NewId(), done = m_.NewId();
   Id reached = f_.Mul(width, blocks, f_.Int(width, lanes));
-  Id by_lanes = f_.Compare(spv::OpUGreaterThanEqual, reached, environment_.Iterations());
-  Id fills = environment_.FillsSubgroups(block_size_, lanes);
+  Id by_lanes = f_.Compare(spv::OpUGreaterThanEqual, reached, environment_.words.Iterations());
+  Id fills = environment_.invocations.FillsSubgroups(block_size_, lanes);
   f_.Select(f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {by_lanes, fills}), together, alone, done);
   f_.Start(together);
   EmitInTeams(task, lanes);
@@ -249,14 +250,14 @@ void TaskEmitter::EmitByLanesOrAlone(const analysis::Task& task, Id blocks) {
 /// In a launch with a workgroup for each iteration, or for `lanes`. Threads without one compute the last one
 /// too, and do nothing with what they have.
 void TaskEmitter::EmitInTeams(const analysis::Task& task, uint32_t lanes) {
-  uint32_t width = environment_.Wide();
-  Id run = m_.NewId(), done = m_.NewId(), total = environment_.Iterations();
-  Id iteration = f_.Mul(width, environment_.TeamNumber(), f_.Int(width, lanes));
+  uint32_t width = environment_.entry.Wide();
+  Id run = m_.NewId(), done = m_.NewId(), total = environment_.words.Iterations();
+  Id iteration = f_.Mul(width, environment_.invocations.TeamNumber(), f_.Int(width, lanes));
   f_.Select(f_.Compare(spv::OpULessThan, iteration, total), run, done, done);
   f_.Start(run);
   BodyEmitter::Shares shares;
   if (lanes != 1) {
-    Id place = environment_.InSubgroups();
+    Id place = environment_.invocations.InSubgroups();
     shares.lanes = lanes, shares.count = block_size_ / lanes;
     shares.lane = f_.Mod(32, place, f_.Int(32, lanes)), shares.number = f_.Div(32, place, f_.Int(32, lanes));
     iteration = f_.Add(width, iteration, f_.Resize(shares.lane, 32, width, false));
@@ -280,17 +281,18 @@ void TaskEmitter::EmitAlone(const analysis::Task& task, Id by_lanes) {
   body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
   bool guarded = kernel_[task.parallel].Has(ir::Word::Recheck);
   std::vector<Axis> axes = AxesOf(task.parallel, guarded);
-  uint32_t width = environment_.Wide();
+  uint32_t width = environment_.entry.Wide();
   Id wide = m_.IntType(width);
-  Id thread = environment_.Thread(), threads = environment_.Threads(), total = environment_.Iterations();
+  Id thread = environment_.invocations.Thread(), threads = environment_.words.Threads(),
+     total = environment_.words.Iterations();
   // In step all threads of a workgroup stay as long as its first one has an iteration. With a shader's
   // bindings each has one.
-  bool in_step = body_.IsInStep(), leads = in_step && !environment_.KeepsBindings();
-  Id lead = leads ? environment_.FirstOfBlock(block_size_) : thread;
+  bool in_step = body_.IsInStep(), leads = in_step && !environment_.entry.KeepsBindings();
+  Id lead = leads ? environment_.invocations.FirstOfBlock(block_size_) : thread;
   Id in_block = leads ? f_.Sub(width, thread, lead) : 0, step = threads;
   if (by_lanes != 0) {
     Id lanes = f_.Int(width, TeamLanes(task)), blocks = f_.Div(width, threads, f_.Int(width, block_size_));
-    lead = f_.Choose(wide, by_lanes, f_.Mul(width, environment_.TeamNumber(), lanes), lead);
+    lead = f_.Choose(wide, by_lanes, f_.Mul(width, environment_.invocations.TeamNumber(), lanes), lead);
     step = f_.Choose(wide, by_lanes, f_.Mul(width, blocks, lanes), threads);
   }
   Id first = f_.Choose(wide, f_.Compare(spv::OpULessThan, lead, threads), lead, total);

@@ -9,14 +9,13 @@ namespace adc::codegen::spirv {
 
 class TaskEmitter {
  public:
-  TaskEmitter(ModuleContext& context, const ir::Function& kernel, Environment& environment,
-              FunctionBuilder& builder, ValueTable& values, StatusReporter& status, MemoryEmitter& memory,
+  TaskEmitter(Environment& environment, ValueTable& values, StatusReporter& status, MemoryEmitter& memory,
               BodyEmitter& body, uint32_t block_size)
-      : context_(context),
-        kernel_(kernel),
+      : context_(environment.entry.context),
+        kernel_(environment.entry.kernel),
         environment_(environment),
-        f_(builder),
-        m_(context.module),
+        f_(environment.entry.f),
+        m_(context_.module),
         values_(values),
         status_(status),
         memory_(memory),

@@ -18,7 +18,7 @@ Id ValueTable::Get(ir::Value v) {
       break;
     case ir::ValueKind::BlockParam:
       ADC_CHECK(environment_ != nullptr, "a parameter that nobody has bound");
-      made = environment_->ParameterComponent(data.number, 0);
+      made = environment_->words.ParameterComponent(data.number, 0);
       break;
     case ir::ValueKind::Result:
       if (ir::Inst inst = function_.DefiningInst(v); WidensAtUse(inst))
