@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/spirv/body_turns.h"
 #include "ir/words.h"
 #include "support/check.h"
 
@@ -13,54 +14,14 @@ using ir::Scalar;
 
 BodyEmitter::BodyEmitter(const ir::Function& function, FunctionBuilder& builder, ScalarEmitter& scalars,
                          ValueTable& values, KernelParts* kernel)
-    : function_(function),
-      f_(builder),
-      m_(builder.module()),
-      scalars_(scalars),
-      values_(values),
-      kernel_(kernel) {
-  if (kernel == nullptr || !kernel->in_step.Any()) narrow_.emplace(function);
-  if (kernel == nullptr) return;
-  for (uint32_t sum = 0; sum < kernel->sums.sums().size(); ++sum) {
-    Id type = scalars.RegisterType(kernel->sums.sums()[sum].scalar);
-    sum_states_.push_back(NewState(type, kernel->sums.Start(sum)));
-    bool touch = kernel->sums.sums()[sum].touches;
-    touch_states_.push_back(touch ? NewState(m_.BoolType(), m_.ConstantBool(false)) : ir::kNoAttr);
+    : BodyPart(*this, function, builder, scalars, values, kernel, own_states_, own_mode_),
+      own_states_(function, builder, kernel),
+      team_(*this) {
+  if (kernel != nullptr && kernel->in_step.Any()) {
+    in_step_.emplace(static_cast<const BodyPart&>(*this));
+  } else {
+    narrow_.emplace(function);
   }
-  for (ir::Inst inst : function[function.Body()].insts) FindStates(inst);
-  if (kernel->in_step.Any()) uses_.emplace(function);
-}
-
-uint32_t BodyEmitter::NewState(Id type, Id initial) {
-  states_.push_back(initial);
-  state_types_.push_back(type);
-  return static_cast<uint32_t>(states_.size() - 1);
-}
-
-void BodyEmitter::FindStates(ir::Inst inst) {
-  const ir::InstData& data = function_[inst];
-  std::vector<uint32_t> found;
-  if (uint32_t sum = kernel_->sums.SumOf(inst); sum != ir::kNoAttr) {
-    found.push_back(sum_states_[sum]);
-    if (touch_states_[sum] != ir::kNoAttr) found.push_back(touch_states_[sum]);
-  }
-  if (data.op == Op::RowClaim && kernel_->environment.words.IsGated(data.attr)) {
-    auto [place, fresh] = gate_states_.try_emplace(data.attr, 0);
-    if (fresh) place->second = NewState(m_.IntType(64), kernel_->rows.Unclaimed());
-    found.push_back(place->second);
-  }
-  for (ir::Block region : data.regions) {
-    if (!region.Valid()) continue;
-    for (ir::Inst inner : function_[region].insts) {
-      FindStates(inner);
-      const std::vector<uint32_t>& more = changes_.Get(inner);
-      found.insert(found.end(), more.begin(), more.end());
-    }
-  }
-  if (found.empty()) return;
-  std::sort(found.begin(), found.end());
-  found.erase(std::unique(found.begin(), found.end()), found.end());
-  changes_.Set(inst) = found;
 }
 
 void BodyEmitter::EmitBlock(ir::Block block) {
@@ -71,10 +32,10 @@ void BodyEmitter::EmitBlock(ir::Block block) {
 }
 
 void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
-  if (active_ != 0) {
-    EmitRangeInStep(block, first, last);
-  } else if (team_ != 0) {
-    EmitInTeam(block, first, last);
+  if (mode_.active != 0) {
+    in_step_->EmitRange(block, first, last);
+  } else if (mode_.team != 0) {
+    team_.EmitRange(block, first, last);
   } else {
     const std::vector<ir::Inst>& insts = function_[block].insts;
     for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
@@ -164,13 +125,8 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
 
 void BodyEmitter::EmitKernelInst(ir::Inst inst) {
   ADC_CHECK(kernel_ != nullptr, "a function of scalars touches memory");
+  if (states_.EmitChange(inst)) return;
   const ir::InstData& data = function_[inst];
-  if (uint32_t sum = kernel_->sums.SumOf(inst); sum != ir::kNoAttr) {
-    Id& total = states_[sum_states_[sum]];
-    total = kernel_->sums.Accumulate(inst, total);
-    if (touch_states_[sum] != ir::kNoAttr) states_[touch_states_[sum]] = m_.ConstantBool(true);
-    return;
-  }
   if (ir::IsAccess(data.op)) return kernel_->memory.EmitAccess(inst);
   if (data.op == Op::VecGet || data.op == Op::MatGet) return EmitParameterComponent(inst);
   if (data.op == Op::Alloca) return kernel_->memory.EmitAlloca(inst);
@@ -182,24 +138,10 @@ void BodyEmitter::EmitKernelInst(ir::Inst inst) {
     values_.Bind(function_.Result(inst), f_.Resize(extent, kernel_->environment.entry.Wide(), width, false));
     return;
   }
-  if (data.op == Op::RowClaim) {
-    auto gate = gate_states_.find(data.attr);
-    if (gate == gate_states_.end()) return kernel_->rows.EmitClaim(inst);
-    states_[gate->second] = kernel_->rows.EmitGatedClaim(inst, states_[gate->second]);
-    return;
-  }
+  if (data.op == Op::RowClaim) return kernel_->rows.EmitClaim(inst);
   ADC_CHECK(data.op == Op::StatusRaise, "an operation that no part of a kernel emits");
   Id needed = data.operand_count != 0 ? values_.Index(function_.Operand(inst, 0), 64) : 0;
   kernel_->status.Raise(CodeOf(data), data.component, needed);
-}
-
-void BodyEmitter::UpdateCells() {
-  std::vector<Id> totals, touched;
-  for (uint32_t sum = 0; sum < sum_states_.size(); ++sum) {
-    totals.push_back(states_[sum_states_[sum]]);
-    touched.push_back(touch_states_[sum] != ir::kNoAttr ? states_[touch_states_[sum]] : 0);
-  }
-  kernel_->sums.UpdateAll(totals, touched);
 }
 
 void BodyEmitter::EmitParameterComponent(ir::Inst inst) {
@@ -216,23 +158,6 @@ std::vector<Id> BodyEmitter::Yielded(ir::Block block) {
   std::vector<Id> ids;
   for (ir::Value v : function_.Operands(function_.Terminator(block))) ids.push_back(values_.Get(v));
   return ids;
-}
-
-std::vector<OpenPhi> BodyEmitter::OpenStates(ir::Inst inst, const LoopLabels& loop) {
-  std::vector<OpenPhi> open;
-  for (uint32_t state : changes_.Get(inst)) {
-    open.push_back(f_.LoopPhi(loop, state_types_[state], states_[state]));
-    states_[state] = open.back().id;
-  }
-  return open;
-}
-
-void BodyEmitter::CloseStates(ir::Inst inst, const LoopLabels& loop, const std::vector<OpenPhi>& open) {
-  const std::vector<uint32_t>& changed = changes_.Get(inst);
-  for (size_t n = 0; n < open.size(); ++n) {
-    f_.Close(loop, open[n], states_[changed[n]]);
-    states_[changed[n]] = open[n].id;  // the value with which the loop leaves
-  }
 }
 
 Id BodyEmitter::BoundOf(ir::Value bound, uint32_t width) {
@@ -259,7 +184,15 @@ Id BodyEmitter::TripsOf(ir::Inst loop) {
 ///   by steps           k from 0, while k < trips        the index is lo + k * step
 ///   by steps reversed  k from trips, while k != 0       the index is lo + (k - 1) * step
 void BodyEmitter::EmitFor(ir::Inst inst) {
-  if (HoldsTurns(inst)) return EmitForByTurns(inst);
+  // Threads of a team are not in step, in the other form of the code.
+  if (HeldTurns turns(*this, inst); mode_.active != 0 && turns.IsPossible()) {
+    std::vector<Id> starts;
+    for (uint32_t n = 0; n < function_[inst].result_count; ++n)
+      starts.push_back(values_.Get(function_.Operand(inst, 3 + n)));
+    std::vector<Id> carried = turns.Emit(starts);
+    for (uint32_t n = 0; n < carried.size(); ++n) values_.Bind(function_.Result(inst, n), carried[n]);
+    return;
+  }
   const ir::InstData& data = function_[inst];
   ir::Block body = data.regions[0];
   const std::vector<ir::Value>& params = function_[body].params;
@@ -279,7 +212,7 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   std::vector<OpenPhi> carried;
   for (uint32_t n = 0; n < data.result_count; ++n)
     carried.push_back(f_.LoopPhi(loop, TypeOf(params[n + 1]), initial[n]));
-  std::vector<OpenPhi> open = OpenStates(inst, loop);
+  std::vector<OpenPhi> open = states_.Open(inst, loop);
   spv::Op before = narrow ? spv::OpULessThan : spv::OpSLessThan;
   Id more = step == 1
                 ? (reversed ? f_.Compare(before, low, counter.id) : f_.Compare(before, counter.id, high))
@@ -288,14 +221,14 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   Id at = reversed ? f_.Sub(width, counter.id, one) : counter.id;
   values_.Bind(params[0], step == 1 ? at : f_.Add(width, low, f_.Mul(width, at, f_.Int(width, step))));
   for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(params[n + 1], carried[n].id);
-  HeldTurns* around = std::exchange(held_, nullptr);
+  HeldTurns* around = std::exchange(mode_.held, nullptr);
   EmitBlock(body);
-  held_ = around;
+  mode_.held = around;
   std::vector<Id> yielded = Yielded(body);
   f_.BeginNext(loop);
   f_.Close(loop, counter, reversed ? at : f_.Add(width, counter.id, one));
   for (uint32_t n = 0; n < data.result_count; ++n) f_.Close(loop, carried[n], yielded[n]);
-  CloseStates(inst, loop, open);
+  states_.Close(inst, loop, open);
   f_.EndLoop(loop);
   for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(function_.Result(inst, n), carried[n].id);
 }
@@ -328,11 +261,12 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
     carried.push_back(f_.LoopPhi(loop, TypeOf(params[n]), initial[n]));
     values_.Bind(params[n], carried[n].id);
   }
-  std::vector<OpenPhi> open = OpenStates(inst, loop);
+  std::vector<OpenPhi> open = states_.Open(inst, loop);
   f_.EndHeader(loop, bounded ? f_.Compare(spv::OpSLessThan, trips.id, limit) : 0);
   EmitBlock(test);
   Id inside = m_.NewId(), tested_in = f_.Block();
-  std::vector<Id> tested = states_;
+  std::vector<Id>& now = states_.now();
+  std::vector<Id> tested = now;
   f_.BranchIf(Yielded(test)[0], inside, loop.merge);
   f_.Start(inside);
   EmitBlock(body);
@@ -340,13 +274,12 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
   f_.BeginNext(loop);
   for (uint32_t n = 0; n < data.result_count; ++n) f_.Close(loop, carried[n], yielded[n]);
   if (bounded) f_.Close(loop, trips, f_.Add(width, trips.id, f_.Int(width, 1)));
-  CloseStates(inst, loop, open);
+  states_.Close(inst, loop, open);
   f_.EndLoop(loop);
   // The loop is left from its header at the bound, and from its test, which may have changed a state.
-  for (uint32_t state : changes_.Get(inst)) {
-    if (tested[state] == states_[state]) continue;
-    states_[state] = bounded
-                         ? f_.Phi(state_types_[state], states_[state], loop.header, tested[state], tested_in)
+  for (uint32_t state : states_.Of(inst)) {
+    if (tested[state] == now[state]) continue;
+    now[state] = bounded ? f_.Phi(states_.TypeOf(state), now[state], loop.header, tested[state], tested_in)
                          : tested[state];
   }
   for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(function_.Result(inst, n), carried[n].id);
@@ -354,7 +287,7 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
 
 void BodyEmitter::EmitIf(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
-  const std::vector<uint32_t>& changed = changes_.Get(inst);
+  const std::vector<uint32_t>& changed = states_.Of(inst);
   bool has_else = function_[data.regions[1]].insts.size() > 1 || data.result_count != 0;
   Id condition = values_.Get(function_.Operand(inst, 0));
   struct Arm {
@@ -362,7 +295,8 @@ void BodyEmitter::EmitIf(ir::Inst inst) {
     std::vector<Id> values, states;
   };
   Arm arms[2];
-  std::vector<Id> before = states_;
+  std::vector<Id>& now = states_.now();
+  std::vector<Id> before = now;
   Id labels[2] = {m_.NewId(), has_else ? m_.NewId() : 0};
   Id join = m_.NewId();
   arms[1].end = f_.Block();
@@ -370,11 +304,11 @@ void BodyEmitter::EmitIf(ir::Inst inst) {
   f_.Select(condition, labels[0], has_else ? labels[1] : join, join);
   for (uint32_t side = 0; side < (has_else ? 2u : 1u); ++side) {
     f_.Start(labels[side]);
-    states_ = before;
+    now = before;
     EmitBlock(data.regions[side]);
     if (data.result_count != 0) arms[side].values = Yielded(data.regions[side]);
     arms[side].end = f_.Block();
-    arms[side].states = states_;
+    arms[side].states = now;
     f_.Branch(join);
   }
   f_.Start(join);
@@ -383,10 +317,10 @@ void BodyEmitter::EmitIf(ir::Inst inst) {
     values_.Bind(result,
                  f_.Phi(TypeOf(result), arms[0].values[n], arms[0].end, arms[1].values[n], arms[1].end));
   }
-  states_ = before;
+  now = before;
   for (uint32_t state : changed)
-    states_[state] =
-        f_.Phi(state_types_[state], arms[0].states[state], arms[0].end, arms[1].states[state], arms[1].end);
+    now[state] =
+        f_.Phi(states_.TypeOf(state), arms[0].states[state], arms[0].end, arms[1].states[state], arms[1].end);
 }
 
 }  // namespace adc::codegen::spirv

@@ -13,18 +13,19 @@
 
 #include "codegen/common/turn_cells.h"
 #include "codegen/spirv/body.h"
+#include "codegen/spirv/body_turns.h"
 
 namespace adc::codegen::spirv {
 
 using ir::Op;
 
-void BodyEmitter::EmitBlockInStep(ir::Block block, Id active) {
-  active_ = active;
-  EmitBlock(block);
-  active_ = 0;
+void StepEmitter::EmitBlock(ir::Block block, Id active) {
+  mode_.active = active;
+  body_.EmitBlock(block);
+  mode_.active = 0;
 }
 
-void BodyEmitter::EmitRangeInStep(ir::Block block, uint32_t first, uint32_t last) {
+void StepEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   const std::vector<ir::Inst>& insts = function_[block].insts;
   std::vector<ir::Inst> run;
   for (uint32_t position = first; position < last; ++position) {
@@ -33,7 +34,7 @@ void BodyEmitter::EmitRangeInStep(ir::Block block, uint32_t first, uint32_t last
       // Shared values are bounds of loops in step, and are wanted in all threads.
       bool shared = InStep::IsFree(function_[inst].op) && kernel_->in_step.IsShared(function_.Result(inst));
       if (shared) {
-        EmitInst(inst);
+        body_.EmitInst(inst);
       } else {
         run.push_back(inst);
       }
@@ -45,15 +46,15 @@ void BodyEmitter::EmitRangeInStep(ir::Block block, uint32_t first, uint32_t last
     if (ir::IsAccess(data.op)) {
       position = EmitSums(block, position, last) - 1;
     } else if (data.op == Op::If && !kernel_->in_step.IsShared(function_.Operand(inst, 0))) {
-      EmitIfInStep(inst);
+      EmitIf(inst);
     } else {
-      EmitInst(inst);
+      body_.EmitInst(inst);
     }
   }
   EmitActive(run);
 }
 
-std::vector<ir::Value> BodyEmitter::LeavingOf(std::span<const ir::Inst> run) const {
+std::vector<ir::Value> StepEmitter::LeavingOf(std::span<const ir::Inst> run) const {
   std::map<ir::Value, uint32_t> reads;  // by instructions of the run
   auto count = [&](auto& self, ir::Inst inst) -> void {
     for (ir::Value v : function_.Operands(inst)) ++reads[v];
@@ -68,8 +69,8 @@ std::vector<ir::Value> BodyEmitter::LeavingOf(std::span<const ir::Inst> run) con
     ir::Inst inst = run[n];
     for (uint32_t result = 0; result < function_[inst].result_count; ++result) {
       ir::Value v = function_.Result(inst, result);
-      if (uses_->Of(v).size() == reads[v]) continue;
-      if (!IsTakenIn(inst) && !values_.WidensAtUse(inst)) {
+      if (uses_.Of(v).size() == reads[v]) continue;
+      if (!body_.IsTakenIn(inst) && !values_.WidensAtUse(inst)) {
         leaving.push_back(v);
         continue;
       }
@@ -80,25 +81,27 @@ std::vector<ir::Value> BodyEmitter::LeavingOf(std::span<const ir::Inst> run) con
   return leaving;
 }
 
-void BodyEmitter::EmitActive(std::span<const ir::Inst> run) {
+void StepEmitter::EmitActive(std::span<const ir::Inst> run) {
   if (std::all_of(run.begin(), run.end(),
                   [&](ir::Inst inst) { return InStep::IsFree(function_[inst].op); })) {
-    for (ir::Inst inst : run) EmitInst(inst);
+    for (ir::Inst inst : run) body_.EmitInst(inst);
     return;
   }
-  Id active = active_, some = m_.NewId(), all = m_.NewId(), before = f_.Block();
-  std::vector<Id> states = states_;
+  Id active = mode_.active, some = m_.NewId(), all = m_.NewId(), before = f_.Block();
+  std::vector<Id>& now = states_.now();
+  std::vector<Id> states = now;
   std::vector<ir::Value> leaving = LeavingOf(run);
   f_.Select(active, some, all, all);
   f_.Start(some);
-  active_ = 0;
-  for (ir::Inst inst : run) EmitInst(inst);
-  active_ = active;
+  mode_.active = 0;
+  for (ir::Inst inst : run) body_.EmitInst(inst);
+  mode_.active = active;
   std::vector<Id> ids;
   for (ir::Value v : leaving) {
     const ir::InstData& by = function_[function_.DefiningInst(v)];
     // An array is a variable, and a thread's own row known from the start.
-    bool anywhere = by.op == Op::Alloca || (by.op == Op::RowClaim && gate_states_.count(by.attr) == 0);
+    bool anywhere =
+        by.op == Op::Alloca || (by.op == Op::RowClaim && !kernel_->environment.words.IsGated(by.attr));
     ids.push_back(anywhere ? 0 : values_.Get(v));
   }
   Id end = f_.Block();
@@ -117,56 +120,36 @@ void BodyEmitter::EmitActive(std::span<const ir::Inst> run) {
     }
   }
   for (size_t state = 0; state < states.size(); ++state) {
-    if (states_[state] == states[state]) continue;
-    states_[state] = f_.Phi(state_types_[state], states_[state], end, states[state], before);
+    if (now[state] == states[state]) continue;
+    now[state] = f_.Phi(states_.TypeOf(state), now[state], end, states[state], before);
   }
   for (auto [row, token] : rows) kernel_->rows.Bind(row, token);
 }
 
-void BodyEmitter::EmitIfInStep(ir::Inst inst) {
+void StepEmitter::EmitIf(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
-  Id outer = active_, truth = m_.BoolType();
+  Id outer = mode_.active, truth = m_.BoolType();
   Id condition = values_.Get(function_.Operand(inst, 0));
   std::vector<Id> results[2];
   for (uint32_t side = 0; side < 2; ++side) {
     Id here = side == 0 ? condition : f_.Emit(spv::OpLogicalNot, truth, {condition});
-    active_ = f_.Emit(spv::OpLogicalAnd, truth, {outer, here});
-    EmitBlock(data.regions[side]);
-    if (data.result_count != 0) results[side] = Yielded(data.regions[side]);
+    mode_.active = f_.Emit(spv::OpLogicalAnd, truth, {outer, here});
+    body_.EmitBlock(data.regions[side]);
+    if (data.result_count != 0) results[side] = body_.Yielded(data.regions[side]);
   }
-  active_ = outer;
+  mode_.active = outer;
   for (uint32_t n = 0; n < data.result_count; ++n) {
     ir::Value result = function_.Result(inst, n);
     values_.Bind(result, f_.Choose(TypeOf(result), condition, results[0][n], results[1][n]));
   }
 }
 
-std::vector<ir::Inst> BodyEmitter::SumsFrom(ir::Block block, uint32_t position, uint32_t last) const {
-  const std::vector<ir::Inst>& insts = function_[block].insts;
-  std::vector<ir::Inst> sums{insts[position]};
-  auto of_one_element = [&](ir::Inst a, ir::Inst b) {
-    if (function_[a].attr != function_[b].attr || function_[a].index_count != function_[b].index_count)
-      return false;
-    for (uint32_t n = 0; n < 1u + function_[a].index_count; ++n) {
-      if (function_.Operand(a, n) != function_.Operand(b, n)) return false;
-    }
-    return true;
-  };
-  for (++position; position < last; ++position) {
-    ir::Inst next = insts[position];
-    bool is_sum = kernel_->in_step.Has(next) && ir::IsAccess(function_[next].op);
-    if (!is_sum || !of_one_element(sums[0], next)) break;
-    sums.push_back(next);
-  }
-  return sums;
-}
-
-uint32_t BodyEmitter::EmitSums(ir::Block block, uint32_t position, uint32_t last) {
-  std::vector<ir::Inst> sums = SumsFrom(block, position, last);
-  if (held_ != nullptr && IsOfTurn(function_, sums[0])) {
-    HoldSums(sums);
+uint32_t StepEmitter::EmitSums(ir::Block block, uint32_t position, uint32_t last) {
+  std::vector<ir::Inst> sums = kernel_->in_step.SumsFrom(block, position, last);
+  if (mode_.held != nullptr && IsOfTurn(function_, sums[0])) {
+    mode_.held->Hold(sums);
   } else {
-    kernel_->sums.AddTogether(sums, active_, kernel_->in_step.IntoOneCell(sums[0]));
+    kernel_->sums.AddTogether(sums, mode_.active, kernel_->in_step.IntoOneCell(sums[0]));
   }
   return position + static_cast<uint32_t>(sums.size());
 }

@@ -14,23 +14,24 @@
 #include "codegen/common/turn_cells.h"
 #include "codegen/common/wave_teams.h"
 #include "codegen/spirv/body.h"
+#include "codegen/spirv/body_turns.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {
 
 using ir::Op;
 
-void BodyEmitter::EmitTeam(ir::Block block, uint32_t size, const Shares* shares) {
-  team_ = size, shares_ = shares;
-  EmitBlock(block);
-  team_ = 0, shares_ = nullptr;
+void TeamEmitter::EmitBlock(ir::Block block, uint32_t size, const Shares* shares) {
+  mode_.team = size, mode_.shares = shares;
+  body_.EmitBlock(block);
+  mode_.team = 0, mode_.shares = nullptr;
 }
 
-bool BodyEmitter::MayShare(ir::Inst parallel) const {
-  if (!IsInStep() || !MayShareWaves(function_, parallel)) return false;
+bool TeamEmitter::MayShare(ir::Inst parallel) const {
+  if (!kernel_->in_step.Any() || !MayShareWaves(function_, parallel)) return false;
   return std::ranges::all_of(SpreadLoopsOf(function_, parallel), [&](ir::Inst loop) {
     if (!kernel_->in_step.Has(loop)) return true;
-    bool sums_alone = CanHoldTurns(loop);
+    bool sums_alone = HeldTurns(*this, loop).IsPossible();
     analysis::ForEachInst(function_, function_[loop].regions[0], [&](ir::Inst inst) {
       sums_alone &= !kernel_->in_step.Has(inst) || IsOfTurn(function_, inst);
     });
@@ -38,7 +39,7 @@ bool BodyEmitter::MayShare(ir::Inst parallel) const {
   });
 }
 
-void BodyEmitter::Meet() {
+void TeamEmitter::Meet() {
   Id workgroup = f_.Int(32, spv::ScopeWorkgroup);
   f_.Do(spv::OpControlBarrier,
         {workgroup, workgroup,
@@ -46,28 +47,29 @@ void BodyEmitter::Meet() {
                         spv::MemorySemanticsUniformMemoryMask)});
 }
 
-void BodyEmitter::EmitInTeam(ir::Block block, uint32_t first, uint32_t last) {
+void TeamEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   PrintTeam(function_, block, first, last, enters_met_,
-            {.each = [this](ir::Inst inst) { EmitInst(inst); },
+            {.each = [this](ir::Inst inst) { body_.EmitInst(inst); },
              .turns = [this](ir::Inst inst) { EmitApart(inst); },
              .array = [this](ir::Inst inst) { EmitCommonArray(inst); },
              .by_first = [this](std::span<const ir::Inst> writes) { EmitByFirst(writes); },
              .meet = [this] { Meet(); }});
 }
 
-void BodyEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
+void TeamEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
   Id one = m_.NewId(), all = m_.NewId();
-  Id number = shares_ != nullptr ? shares_->number : kernel_->environment.invocations.InTeam();
+  Id number = mode_.shares != nullptr ? mode_.shares->number : kernel_->environment.invocations.InTeam();
   Id is_first = f_.Compare(spv::OpIEqual, number, f_.Int(32, 0));
-  if (shares_ != nullptr) is_first = f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {is_first, shares_->has});
+  if (mode_.shares != nullptr)
+    is_first = f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {is_first, mode_.shares->has});
   f_.Select(is_first, one, all, all);
   f_.Start(one);
-  for (ir::Inst inst : writes) EmitInst(inst);
+  for (ir::Inst inst : writes) body_.EmitInst(inst);
   f_.Branch(all);
   f_.Start(all);
 }
 
-void BodyEmitter::EmitCommonArray(ir::Inst array) {
+void TeamEmitter::EmitCommonArray(ir::Inst array) {
   uint32_t length = kernel_->memory.EmitCommonArray(array);
   if (function_[array].Has(ir::Word::Unset)) return;
   EmitTurns(f_.Int(32, 0), f_.Int(32, length), 32, [&](Id turn) {
@@ -79,10 +81,10 @@ void BodyEmitter::EmitCommonArray(ir::Inst array) {
 /// A loop from `low` and the thread's number on in steps of the team, or the share's in steps of the shares,
 /// while below `high`, which are integers of `width` bits that are not negative.
 template <class Turn>
-void BodyEmitter::EmitTurns(Id low, Id high, uint32_t width, Turn turn, std::span<OpenPhi> sums,
+void TeamEmitter::EmitTurns(Id low, Id high, uint32_t width, Turn turn, std::span<OpenPhi> sums,
                             std::span<const ir::Scalar> scalars) {
-  Id number = shares_ != nullptr ? shares_->number : kernel_->environment.invocations.InTeam();
-  uint32_t step = shares_ != nullptr ? shares_->count : team_;
+  Id number = mode_.shares != nullptr ? mode_.shares->number : kernel_->environment.invocations.InTeam();
+  uint32_t step = mode_.shares != nullptr ? mode_.shares->count : mode_.team;
   Id first = f_.Add(width, low, f_.Resize(number, 32, width, false));
   LoopLabels loop = f_.BeginLoop();
   OpenPhi counter = f_.LoopPhi(loop, m_.IntType(width), first);
@@ -98,50 +100,50 @@ void BodyEmitter::EmitTurns(Id low, Id high, uint32_t width, Turn turn, std::spa
   f_.EndLoop(loop);
 }
 
-void BodyEmitter::EmitApart(ir::Inst inst) {
-  ADC_CHECK(changes_.Get(inst).empty(), "a turn of a team changes a state");
+void TeamEmitter::EmitApart(ir::Inst inst) {
+  ADC_CHECK(states_.Of(inst).empty(), "a turn of a team changes a state");
   std::vector<ir::Scalar> scalars;
   for (uint32_t n = 0; n < function_[inst].result_count; ++n)
     scalars.push_back(function_.TypeOf(function_.Result(inst, n)).scalar);
-  bool by_turns = shares_ != nullptr && kernel_->in_step.Has(inst);
+  bool by_turns = mode_.shares != nullptr && kernel_->in_step.Has(inst);
   std::vector<Id> own = by_turns ? EmitShare(inst, scalars) : EmitTurnsApart(inst, scalars);
   for (uint32_t n = 0; n < own.size(); ++n) {
     if (n != 0) Meet();  // the next one may come to the same memory
-    Id sum = shares_ != nullptr ? SumOverShares(scalars[n], own[n]) : SumOverTeam(scalars[n], own[n]);
+    Id sum = mode_.shares != nullptr ? SumOverShares(scalars[n], own[n]) : SumOverTeam(scalars[n], own[n]);
     Id initial = values_.Get(function_.Operand(inst, 3 + n));
     values_.Bind(function_.Result(inst, n), scalars_.Emit(Op::Add, scalars[n], scalars[n], {initial, sum}));
   }
 }
 
 /// The sums of the thread over the turns of its share, which all threads run in step.
-std::vector<Id> BodyEmitter::EmitShare(ir::Inst inst, std::span<const ir::Scalar> scalars) {
+std::vector<Id> TeamEmitter::EmitShare(ir::Inst inst, std::span<const ir::Scalar> scalars) {
   std::vector<Id> starts;
   for (ir::Scalar scalar : scalars)
     starts.push_back(scalars_.Constant(scalar, StartOf(ir::Reduction::Add, scalar)));
-  uint32_t size = std::exchange(team_, 0);
-  active_ = shares_->has;
-  std::vector<Id> own = EmitByTurns(inst, starts);
-  active_ = 0;
-  team_ = size;
+  uint32_t size = std::exchange(mode_.team, 0);
+  mode_.active = mode_.shares->has;
+  std::vector<Id> own = HeldTurns(*this, inst).Emit(starts);
+  mode_.active = 0;
+  mode_.team = size;
   return own;
 }
 
 /// The sums of the thread over its turns of a loop.
-std::vector<Id> BodyEmitter::EmitTurnsApart(ir::Inst inst, std::span<const ir::Scalar> scalars) {
+std::vector<Id> TeamEmitter::EmitTurnsApart(ir::Inst inst, std::span<const ir::Scalar> scalars) {
   ir::Block body = function_[inst].regions[0];
   uint32_t width = ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar);
   std::vector<OpenPhi> sums(scalars.size());
-  uint32_t size = team_;
+  uint32_t size = mode_.team;
   Id low = values_.Get(function_.Operand(inst, 0)), high = values_.Get(function_.Operand(inst, 1));
   EmitTurns(
       low, f_.Choose(m_.IntType(width), f_.Compare(spv::OpSLessThan, low, high), high, low), width,
       [&](Id turn) {
-        team_ = 0;
+        mode_.team = 0;
         values_.Bind(function_[body].params[0], turn);
         for (size_t n = 0; n < sums.size(); ++n) values_.Bind(function_[body].params[n + 1], sums[n].id);
-        EmitBlock(body);
-        team_ = size;
-        return Yielded(body);
+        body_.EmitBlock(body);
+        mode_.team = size;
+        return body_.Yielded(body);
       },
       sums, scalars);
   std::vector<Id> own;
@@ -150,26 +152,26 @@ std::vector<Id> BodyEmitter::EmitTurnsApart(ir::Inst inst, std::span<const ir::S
 }
 
 /// The memory of the workgroup where its threads leave sums of a type.
-Id BodyEmitter::SumsOf(Id type) {
-  Id& array = team_sums_[type];
+Id TeamEmitter::SumsOf(Id type) {
+  Id& array = sums_[type];
   if (array != 0) return array;
-  array = kernel_->environment.entry.Shared(type, team_);
+  array = kernel_->environment.entry.Shared(type, mode_.team);
   bool is_wide = type == m_.FloatType(64) || type == m_.IntType(64);
-  shared_bytes_ += team_ * (is_wide ? 8 : 4);
+  shared_bytes_ += mode_.team * (is_wide ? 8 : 4);
   return array;
 }
 
 /// The sum over the values of the same lane of each share.
-Id BodyEmitter::SumOverShares(ir::Scalar scalar, Id mine) {
+Id TeamEmitter::SumOverShares(ir::Scalar scalar, Id mine) {
   Id type = scalars_.RegisterType(scalar), pointer_type = m_.PointerType(spv::StorageClassWorkgroup, type);
-  Id array = SumsOf(type), lanes = f_.Int(32, shares_->lanes), total = 0;
+  Id array = SumsOf(type), lanes = f_.Int(32, mode_.shares->lanes), total = 0;
   auto place = [&](Id share) {
-    Id at = f_.Add(32, f_.Mul(32, share, lanes), shares_->lane);
+    Id at = f_.Add(32, f_.Mul(32, share, lanes), mode_.shares->lane);
     return f_.Emit(spv::OpAccessChain, pointer_type, {array, at});
   };
-  f_.Store(place(shares_->number), mine, 0);
+  f_.Store(place(mode_.shares->number), mine, 0);
   Meet();
-  for (uint32_t share = 0; share < shares_->count; ++share) {
+  for (uint32_t share = 0; share < mode_.shares->count; ++share) {
     Id other = f_.Load(type, place(f_.Int(32, share)), 0);
     total = total == 0 ? other : scalars_.Emit(Op::Add, scalar, scalar, {total, other});
   }
@@ -177,13 +179,13 @@ Id BodyEmitter::SumOverShares(ir::Scalar scalar, Id mine) {
 }
 
 /// Halves the number of sums until there is one.
-Id BodyEmitter::SumOverTeam(ir::Scalar scalar, Id mine) {
+Id TeamEmitter::SumOverTeam(ir::Scalar scalar, Id mine) {
   Id type = scalars_.RegisterType(scalar), pointer_type = m_.PointerType(spv::StorageClassWorkgroup, type);
   Id thread = kernel_->environment.invocations.InTeam(), array = SumsOf(type);
   auto place = [&](Id at) { return f_.Emit(spv::OpAccessChain, pointer_type, {array, at}); };
   f_.Store(place(thread), mine, 0);
   Meet();
-  for (uint32_t left = team_; left > 1;) {
+  for (uint32_t left = mode_.team; left > 1;) {
     uint32_t half = (left + 1) / 2;
     Id add = m_.NewId(), added = m_.NewId();
     f_.Select(f_.Compare(spv::OpULessThan, thread, f_.Int(32, left - half)), add, added, added);

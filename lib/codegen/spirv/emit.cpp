@@ -176,7 +176,7 @@ class Emission {
     TaskEmitter emitter(environment, values, status, memory, body, of.block_size);
     of.team_lanes = emitter.TeamLanes(task);
     emitter.Emit(task);
-    of.shared_bytes = sum_emitter.SharedBytes() + memory.SharedBytes() + body.SharedBytes();
+    of.shared_bytes = sum_emitter.SharedBytes() + memory.SharedBytes() + body.team().SharedBytes();
     std::vector<Id> interface(entry.interface.begin(), entry.interface.end());
     if (context_.config.keep_bindings && parallel) {
       builder_.AddEntryPoint(builder.id(), symbol, interface, entry.layout.local_size);

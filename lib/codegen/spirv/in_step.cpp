@@ -39,6 +39,26 @@ bool InStep::IntoOneCell(ir::Inst sum) const {
   return std::all_of(indices.begin(), indices.end(), [&](ir::Value v) { return IsShared(v); });
 }
 
+std::vector<ir::Inst> InStep::SumsFrom(ir::Block block, uint32_t position, uint32_t last) const {
+  const std::vector<ir::Inst>& insts = (*kernel_)[block].insts;
+  std::vector<ir::Inst> sums{insts[position]};
+  auto of_one_element = [&](ir::Inst a, ir::Inst b) {
+    if ((*kernel_)[a].attr != (*kernel_)[b].attr || (*kernel_)[a].index_count != (*kernel_)[b].index_count)
+      return false;
+    for (uint32_t n = 0; n < 1u + (*kernel_)[a].index_count; ++n) {
+      if (kernel_->Operand(a, n) != kernel_->Operand(b, n)) return false;
+    }
+    return true;
+  };
+  for (++position; position < last; ++position) {
+    ir::Inst next = insts[position];
+    bool is_sum = Has(next) && ir::IsAccess((*kernel_)[next].op);
+    if (!is_sum || !of_one_element(sums[0], next)) break;
+    sums.push_back(next);
+  }
+  return sums;
+}
+
 bool InStep::Find(ir::Block block) {
   bool found = false;
   for (ir::Inst inst : (*kernel_)[block].insts) {

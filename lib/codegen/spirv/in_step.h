@@ -41,6 +41,8 @@ class InStep {
   bool IsShared(ir::Value value) const;
   /// Whether all iterations in step sum into one cell.
   bool IntoOneCell(ir::Inst sum) const;
+  /// Sums into neighbouring components of an element, from `position` on and before `last`.
+  std::vector<ir::Inst> SumsFrom(ir::Block block, uint32_t position, uint32_t last) const;
 
  private:
   bool Find(ir::Block block);

@@ -198,19 +198,19 @@ void TaskEmitter::EmitInvocation(const analysis::Task& task) {
   }
   memory_.SetIteration(task.parallel, environment_.invocations.Thread());
   ir::Block block = kernel_[task.parallel].regions[0];
-  if (body_.IsInStep()) {
-    body_.EmitBlockInStep(block, m_.ConstantBool(true));
+  if (body_.in_step()) {
+    body_.in_step()->EmitBlock(block, m_.ConstantBool(true));
   } else {
     body_.EmitBlock(block);
   }
   memory_.SetIteration({}, 0);
-  body_.UpdateCells();
+  body_.states().UpdateCells();
 }
 
 uint32_t TaskEmitter::TeamLanes(const analysis::Task& task) const {
   uint32_t lanes = context_.config.target.wave;
   bool fits = task.kind == analysis::TaskKind::Parallel && block_size_ > lanes && block_size_ % lanes == 0;
-  return fits && body_.MayShare(task.parallel) ? lanes : 0;
+  return fits && body_.team().MayShare(task.parallel) ? lanes : 0;
 }
 
 void TaskEmitter::EmitParallel(const analysis::Task& task) {
@@ -255,7 +255,7 @@ void TaskEmitter::EmitInTeams(const analysis::Task& task, uint32_t lanes) {
   Id iteration = f_.Mul(width, environment_.invocations.TeamNumber(), f_.Int(width, lanes));
   f_.Select(f_.Compare(spv::OpULessThan, iteration, total), run, done, done);
   f_.Start(run);
-  BodyEmitter::Shares shares;
+  Shares shares;
   if (lanes != 1) {
     Id place = environment_.invocations.InSubgroups();
     shares.lanes = lanes, shares.count = block_size_ / lanes;
@@ -268,7 +268,7 @@ void TaskEmitter::EmitInTeams(const analysis::Task& task, uint32_t lanes) {
   status_.SetIteration(iteration);
   memory_.SetIteration(task.parallel, iteration);
   BindCounters(AxesOf(task.parallel, false), iteration);
-  body_.EmitTeam(kernel_[task.parallel].regions[0], block_size_, lanes != 1 ? &shares : nullptr);
+  body_.team().EmitBlock(kernel_[task.parallel].regions[0], block_size_, lanes != 1 ? &shares : nullptr);
   status_.SetIteration(0);
   memory_.SetIteration({}, 0);
   f_.Branch(done);
@@ -287,7 +287,7 @@ void TaskEmitter::EmitAlone(const analysis::Task& task, Id by_lanes) {
      total = environment_.words.Iterations();
   // In step all threads of a workgroup stay as long as its first one has an iteration. With a shader's
   // bindings each has one.
-  bool in_step = body_.IsInStep(), leads = in_step && !environment_.entry.KeepsBindings();
+  bool in_step = body_.in_step(), leads = in_step && !environment_.entry.KeepsBindings();
   Id lead = leads ? environment_.invocations.FirstOfBlock(block_size_) : thread;
   Id in_block = leads ? f_.Sub(width, thread, lead) : 0, step = threads;
   if (by_lanes != 0) {
@@ -299,12 +299,7 @@ void TaskEmitter::EmitAlone(const analysis::Task& task, Id by_lanes) {
   if (guarded) first = GuardBounds(axes, first);
   LoopLabels loop = f_.BeginLoop();
   OpenPhi turn = f_.LoopPhi(loop, wide, first);
-  std::vector<OpenPhi> states;
-  const std::vector<uint32_t>& changed = body_.StatesOf(task.parallel);
-  for (uint32_t state : changed) {
-    states.push_back(f_.LoopPhi(loop, body_.StateType(state), body_.State(state)));
-    body_.SetState(state, states.back().id);
-  }
+  std::vector<OpenPhi> states = body_.states().Open(task.parallel, loop);
   f_.EndHeader(loop, f_.Compare(spv::OpULessThan, turn.id, total));
   Id position = leads ? f_.Add(width, turn.id, in_block) : turn.id;
   status_.SetIteration(position);
@@ -313,7 +308,7 @@ void TaskEmitter::EmitAlone(const analysis::Task& task, Id by_lanes) {
   BindCounters(axes, position);
   ir::Block block = kernel_[task.parallel].regions[0];
   if (IsInTeams(kernel_[task.parallel])) {
-    body_.EmitTeam(block, kernel_[task.parallel].component);
+    body_.team().EmitBlock(block, kernel_[task.parallel].component);
   } else if (in_step) {
     Id has_one = f_.Compare(spv::OpULessThan, position, total);
     if (leads)
@@ -324,7 +319,7 @@ void TaskEmitter::EmitAlone(const analysis::Task& task, Id by_lanes) {
       has_one =
           f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {has_one, f_.Compare(spv::OpULessThan, in_block, most)});
     }
-    body_.EmitBlockInStep(block, has_one);
+    body_.in_step()->EmitBlock(block, has_one);
   } else {
     body_.EmitBlock(block);
   }
@@ -332,12 +327,9 @@ void TaskEmitter::EmitAlone(const analysis::Task& task, Id by_lanes) {
   memory_.SetIteration({}, 0);
   f_.BeginNext(loop);
   f_.Close(loop, turn, f_.Add(width, turn.id, step));
-  for (size_t n = 0; n < changed.size(); ++n) {
-    f_.Close(loop, states[n], body_.State(changed[n]));
-    body_.SetState(changed[n], states[n].id);
-  }
+  body_.states().Close(task.parallel, loop, states);
   f_.EndLoop(loop);
-  body_.UpdateCells();
+  body_.states().UpdateCells();
 }
 
 }  // namespace adc::codegen::spirv
