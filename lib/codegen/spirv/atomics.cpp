@@ -148,7 +148,7 @@ Id AtomicEmitter::Retry(const Place& place, Next next) {
 
 Id AtomicEmitter::UpdateInWord(const Place& place, Id shift, Scalar scalar, Op op,
                                std::span<const Id> operands) {
-  Id word = m_.IntType(32);
+  Id word = m_.types.Int(32);
   Id mask = f_.Int(32, (1u << (8 * ir::ByteSize(scalar))) - 1);
   auto element_of = [&](Id seen) {
     return scalars_.FromBits(scalar, f_.And(32, f_.ShiftRight(32, seen, shift), mask));
@@ -167,7 +167,7 @@ Id AtomicEmitter::UpdateInWord(const Place& place, Id shift, Scalar scalar, Op o
 /// never too small above. Most threads find a largest count high enough, and only read.
 void AtomicEmitter::UpdateCount(const Place& low_half, const Place& high_half, Op op, Id value) {
   ADC_CHECK(op == Op::AtomicAdd || op == Op::AtomicMax, "counts are added to and raised");
-  Id word = m_.IntType(32), zero = f_.Int(32, 0);
+  Id word = m_.types.Int(32), zero = f_.Int(32, 0);
   Id scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
   Id low = f_.Resize(value, 64, 32, false);
   Id high = f_.Resize(f_.ShiftRight(64, value, f_.Int(32, 32)), 64, 32, false);

@@ -25,12 +25,12 @@ Id Blocks::Bound(BindingOf of, uint32_t param, Storage storage, bool writable, b
   if (uniform) {
     // As std140 has arrays: elements of 16 bytes.
     uint32_t bytes = entry_.ShaderBindingOf(param)->fixed_bytes;
-    block = m_.BlockOfVectors(TypeOf(m_, storage), (bytes + 15) / 16, NamesOf(of, param));
+    block = m_.types.BlockOfVectors(TypeOf(m_, storage), (bytes + 15) / 16, NamesOf(of, param));
   } else if (entry_.KeepsBindings()) {
     // A type of its own for each, since programs that bind by reflection look at names of types as well.
-    block = m_.BlockOfArray(TypeOf(m_, storage), BytesOf(storage), writable, NamesOf(of, param));
+    block = m_.types.BlockOfArray(TypeOf(m_, storage), BytesOf(storage), writable, NamesOf(of, param));
   } else {
-    block = m_.BlockOfArray(TypeOf(m_, storage), BytesOf(storage), writable);
+    block = m_.types.BlockOfArray(TypeOf(m_, storage), BytesOf(storage), writable);
   }
   known = m_.GlobalVariable(uniform ? spv::StorageClassUniform : spv::StorageClassStorageBuffer, block);
   DescriptorPlace place{0, static_cast<uint32_t>(bindings_.size())};
@@ -90,7 +90,7 @@ Place Blocks::BoundElement(uint32_t param, Storage storage, Id index) {
   if (!entry_.IsUniform(param)) return In(bound->second, spv::StorageClassStorageBuffer, storage, index);
   uint32_t width = entry_.IndexWidth();
   Id row = f_.ShiftRight(width, index, f_.Int(width, 2)), column = f_.And(width, index, f_.Int(width, 3));
-  Id type = m_.PointerType(spv::StorageClassUniform, TypeOf(m_, storage));
+  Id type = m_.types.Pointer(spv::StorageClassUniform, TypeOf(m_, storage));
   return {f_.Emit(spv::OpAccessChain, type, {bound->second, f_.Int(32, 0), row, column}), 0, storage};
 }
 
@@ -98,26 +98,26 @@ Id Blocks::At(Id address, Storage storage, bool writable) {
   Id& known = at_addresses_[{address, storage, writable}];
   if (known != 0) return known;
   FunctionBuilder::Head head(f_);
-  Id block = m_.BlockOfArray(TypeOf(m_, storage), BytesOf(storage), writable);
-  known =
-      f_.Emit(spv::OpConvertUToPtr, m_.PointerType(spv::StorageClassPhysicalStorageBuffer, block), {address});
+  Id block = m_.types.BlockOfArray(TypeOf(m_, storage), BytesOf(storage), writable);
+  known = f_.Emit(spv::OpConvertUToPtr, m_.types.Pointer(spv::StorageClassPhysicalStorageBuffer, block),
+                  {address});
   return known;
 }
 
 Place Blocks::In(Id block, spv::StorageClass memory, Storage storage, Id index) {
-  Id type = m_.PointerType(memory, TypeOf(m_, storage));
+  Id type = m_.types.Pointer(memory, TypeOf(m_, storage));
   Id pointer = f_.Emit(spv::OpAccessChain, type, {block, f_.Int(32, 0), f_.ShortIndex(index)});
   return {pointer, memory == spv::StorageClassPhysicalStorageBuffer ? BytesOf(storage) : 0, storage};
 }
 
 Place Blocks::AtAddress(Storage storage, Id address) {
-  Id type = m_.PointerType(spv::StorageClassPhysicalStorageBuffer, TypeOf(m_, storage));
+  Id type = m_.types.Pointer(spv::StorageClassPhysicalStorageBuffer, TypeOf(m_, storage));
   return {f_.Emit(spv::OpConvertUToPtr, type, {address}), BytesOf(storage), storage};
 }
 
 Id Blocks::ArrayAt(Storage storage, uint32_t stride, Id address) {
-  Id block = m_.BlockOfArray(TypeOf(m_, storage), stride, true);
-  return f_.Emit(spv::OpConvertUToPtr, m_.PointerType(spv::StorageClassPhysicalStorageBuffer, block),
+  Id block = m_.types.BlockOfArray(TypeOf(m_, storage), stride, true);
+  return f_.Emit(spv::OpConvertUToPtr, m_.types.Pointer(spv::StorageClassPhysicalStorageBuffer, block),
                  {address});
 }
 

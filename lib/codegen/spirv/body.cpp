@@ -173,7 +173,7 @@ Id BodyEmitter::TripsOf(ir::Inst loop) {
   auto step = static_cast<uint64_t>(*function_.IntegerConstant(function_.Operand(loop, 2)));
   Id count = f_.Sub(width, high, low), one = f_.Int(width, 1);
   if (step != 1) count = f_.Add(width, f_.Div(width, f_.Sub(width, count, one), f_.Int(width, step)), one);
-  return f_.Choose(m_.IntType(width), f_.Compare(spv::OpSLessThan, low, high), count, f_.Int(width, 0));
+  return f_.Choose(m_.types.Int(width), f_.Compare(spv::OpSLessThan, low, high), count, f_.Int(width, 0));
 }
 
 /// Counters never leave their type: a loop by ones ends at its bound, which is in range; one by larger steps
@@ -201,7 +201,7 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   uint32_t width = narrow ? 32 : ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar);
   Id low = BoundOf(function_.Operand(inst, 0), width), high = BoundOf(function_.Operand(inst, 1), width);
   auto step = static_cast<uint64_t>(*function_.IntegerConstant(function_.Operand(inst, 2)));
-  Id type = m_.IntType(width), one = f_.Int(width, 1), zero = f_.Int(width, 0);
+  Id type = m_.types.Int(width), one = f_.Int(width, 1), zero = f_.Int(width, 0);
   Id trips = step != 1 ? TripsOf(inst) : 0;
   std::vector<Id> initial;
   for (uint32_t n = 0; n < data.result_count; ++n)
@@ -255,7 +255,7 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
     initial.push_back(values_.Get(function_.Operand(inst, n + first)));
   LoopLabels loop = f_.BeginLoop();
   OpenPhi trips;
-  if (bounded) trips = f_.LoopPhi(loop, m_.IntType(width), f_.Int(width, 0));
+  if (bounded) trips = f_.LoopPhi(loop, m_.types.Int(width), f_.Int(width, 0));
   std::vector<OpenPhi> carried;
   for (uint32_t n = 0; n < data.result_count; ++n) {
     carried.push_back(f_.LoopPhi(loop, TypeOf(params[n]), initial[n]));

@@ -111,7 +111,7 @@ void StepEmitter::EmitActive(std::span<const ir::Inst> run) {
   for (size_t n = 0; n < leaving.size(); ++n) {
     if (ids[n] == 0) continue;
     Id type = TypeOf(leaving[n]);
-    Id id = f_.Phi(type, ids[n], end, m_.ConstantNull(type), before);
+    Id id = f_.Phi(type, ids[n], end, m_.constants.Null(type), before);
     ir::Inst inst = function_.DefiningInst(leaving[n]);
     if (function_[inst].op == Op::RowClaim) {
       rows.emplace_back(leaving[n], id);
@@ -128,7 +128,7 @@ void StepEmitter::EmitActive(std::span<const ir::Inst> run) {
 
 void StepEmitter::EmitIf(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
-  Id outer = mode_.active, truth = m_.BoolType();
+  Id outer = mode_.active, truth = m_.types.Bool();
   Id condition = values_.Get(function_.Operand(inst, 0));
   std::vector<Id> results[2];
   for (uint32_t side = 0; side < 2; ++side) {

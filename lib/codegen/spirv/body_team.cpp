@@ -61,7 +61,7 @@ void TeamEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
   Id number = mode_.shares != nullptr ? mode_.shares->number : kernel_->environment.invocations.InTeam();
   Id is_first = f_.Compare(spv::OpIEqual, number, f_.Int(32, 0));
   if (mode_.shares != nullptr)
-    is_first = f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {is_first, mode_.shares->has});
+    is_first = f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {is_first, mode_.shares->has});
   f_.Select(is_first, one, all, all);
   f_.Start(one);
   for (ir::Inst inst : writes) body_.EmitInst(inst);
@@ -87,7 +87,7 @@ void TeamEmitter::EmitTurns(Id low, Id high, uint32_t width, Turn turn, std::spa
   uint32_t step = mode_.shares != nullptr ? mode_.shares->count : mode_.team;
   Id first = f_.Add(width, low, f_.Resize(number, 32, width, false));
   LoopLabels loop = f_.BeginLoop();
-  OpenPhi counter = f_.LoopPhi(loop, m_.IntType(width), first);
+  OpenPhi counter = f_.LoopPhi(loop, m_.types.Int(width), first);
   for (size_t n = 0; n < sums.size(); ++n)
     sums[n] = f_.LoopPhi(loop, scalars_.RegisterType(scalars[n]),
                          scalars_.Constant(scalars[n], StartOf(ir::Reduction::Add, scalars[n])));
@@ -136,7 +136,7 @@ std::vector<Id> TeamEmitter::EmitTurnsApart(ir::Inst inst, std::span<const ir::S
   uint32_t size = mode_.team;
   Id low = values_.Get(function_.Operand(inst, 0)), high = values_.Get(function_.Operand(inst, 1));
   EmitTurns(
-      low, f_.Choose(m_.IntType(width), f_.Compare(spv::OpSLessThan, low, high), high, low), width,
+      low, f_.Choose(m_.types.Int(width), f_.Compare(spv::OpSLessThan, low, high), high, low), width,
       [&](Id turn) {
         mode_.team = 0;
         values_.Bind(function_[body].params[0], turn);
@@ -156,14 +156,14 @@ Id TeamEmitter::SumsOf(Id type) {
   Id& array = sums_[type];
   if (array != 0) return array;
   array = kernel_->environment.entry.Shared(type, mode_.team);
-  bool is_wide = type == m_.FloatType(64) || type == m_.IntType(64);
+  bool is_wide = type == m_.types.Float(64) || type == m_.types.Int(64);
   shared_bytes_ += mode_.team * (is_wide ? 8 : 4);
   return array;
 }
 
 /// The sum over the values of the same lane of each share.
 Id TeamEmitter::SumOverShares(ir::Scalar scalar, Id mine) {
-  Id type = scalars_.RegisterType(scalar), pointer_type = m_.PointerType(spv::StorageClassWorkgroup, type);
+  Id type = scalars_.RegisterType(scalar), pointer_type = m_.types.Pointer(spv::StorageClassWorkgroup, type);
   Id array = SumsOf(type), lanes = f_.Int(32, mode_.shares->lanes), total = 0;
   auto place = [&](Id share) {
     Id at = f_.Add(32, f_.Mul(32, share, lanes), mode_.shares->lane);
@@ -180,7 +180,7 @@ Id TeamEmitter::SumOverShares(ir::Scalar scalar, Id mine) {
 
 /// Halves the number of sums until there is one.
 Id TeamEmitter::SumOverTeam(ir::Scalar scalar, Id mine) {
-  Id type = scalars_.RegisterType(scalar), pointer_type = m_.PointerType(spv::StorageClassWorkgroup, type);
+  Id type = scalars_.RegisterType(scalar), pointer_type = m_.types.Pointer(spv::StorageClassWorkgroup, type);
   Id thread = kernel_->environment.invocations.InTeam(), array = SumsOf(type);
   auto place = [&](Id at) { return f_.Emit(spv::OpAccessChain, pointer_type, {array, at}); };
   f_.Store(place(thread), mine, 0);

@@ -65,7 +65,7 @@ void HeldTurns::CountThreads() {
   m_.AddCapability(spv::CapabilityGroupNonUniform);
   m_.AddCapability(spv::CapabilityGroupNonUniformArithmetic);
   auto count = [&](spv::GroupOperation how) {
-    return f_.Emit(spv::OpGroupNonUniformIAdd, m_.IntType(32),
+    return f_.Emit(spv::OpGroupNonUniformIAdd, m_.types.Int(32),
                    {f_.Int(32, spv::ScopeSubgroup), static_cast<uint32_t>(how), f_.Int(32, 1)});
   };
   lane_ = count(spv::GroupOperationExclusiveScan);
@@ -75,7 +75,7 @@ void HeldTurns::CountThreads() {
 /// Whether the subgroup is whole, and has at least `copies` threads.
 Id HeldTurns::MayExchange(uint32_t copies) {
   Environment& environment = kernel_->environment;
-  auto both = [&](Id a, Id b) { return f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {a, b}); };
+  auto both = [&](Id a, Id b) { return f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {a, b}); };
   Id in_order = f_.Compare(spv::OpIEqual, lane_, environment.invocations.PlaceInSubgroup());
   Id whole = f_.Compare(spv::OpIEqual, lanes_, environment.invocations.SubgroupSize());
   Id enough = f_.Compare(spv::OpUGreaterThanEqual, lanes_, f_.Int(32, copies));
@@ -89,10 +89,10 @@ void HeldTurns::FindElements() {
     if (!IsOfTurn(function_, insts[position])) continue;
     Element& element = elements_.emplace_back();
     element.sums = kernel_->in_step.SumsFrom(body, position, static_cast<uint32_t>(insts.size()));
-    element.has = {m_.BoolType(), m_.ConstantBool(false), {}};
+    element.has = {m_.types.Bool(), m_.constants.Bool(false), {}};
     for (ir::Inst sum : element.sums) {
       Id type = TypeOf(function_.AccessValues(sum)[0]);
-      element.totals.push_back({type, m_.ConstantNull(type), {}});
+      element.totals.push_back({type, m_.constants.Null(type), {}});
     }
     position += static_cast<uint32_t>(element.sums.size()) - 1;
   }
@@ -112,7 +112,7 @@ std::vector<Id> HeldTurns::Emit(std::span<const Id> starts) {
   low_ = values_.Get(function_.Operand(loop_, 0));
   turns_ = body_.TripsOf(loop_);
   CountThreads();
-  Id type = m_.IntType(width_), word = m_.IntType(32), zero = f_.Int(width_, 0);
+  Id type = m_.types.Int(width_), word = m_.types.Int(32), zero = f_.Int(width_, 0);
   filled_ = {word, f_.Int(32, 0), {}};
   turn_ = {type, zero, {}};
   FindElements();
@@ -151,7 +151,7 @@ Id HeldTurns::TurnOf(Id number, uint32_t copies) {
 /// The turns from `first` up to `end`, `copies` in each round; those of a share, as it counts them.
 void HeldTurns::EmitRounds(Id first, Id end, uint32_t copies) {
   LoopLabels loop = f_.BeginLoop();
-  OpenPhi number = f_.LoopPhi(loop, m_.IntType(width_), first);
+  OpenPhi number = f_.LoopPhi(loop, m_.types.Int(width_), first);
   ForEach([&](Held& value) {
     value.phi = f_.LoopPhi(loop, value.type, value.now);
     value.now = value.phi.id;
@@ -167,7 +167,7 @@ void HeldTurns::EmitRounds(Id first, Id end, uint32_t copies) {
   Id filled = f_.Add(32, filled_.now, f_.Int(32, copies));
   Id full = f_.Compare(spv::OpIEqual, filled, lanes_);
   Flush(full);
-  filled_.now = f_.Choose(m_.IntType(32), full, f_.Int(32, 0), filled);
+  filled_.now = f_.Choose(m_.types.Int(32), full, f_.Int(32, 0), filled);
   f_.BeginNext(loop);
   f_.Close(loop, number, f_.Add(width_, number.id, f_.Int(width_, copies)));
   ForEach([&](Held& value) {
@@ -187,7 +187,7 @@ void HeldTurns::EmitOneTurn(Id number) {
   Id active = mode_.active;
   if (mode_.shares != nullptr)
     mode_.active =
-        f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {active, f_.Compare(spv::OpULessThan, number, turns_)});
+        f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {active, f_.Compare(spv::OpULessThan, number, turns_)});
   HeldTurns* around = std::exchange(mode_.held, this);
   body_.EmitBlock(body);
   mode_.held = around;
@@ -210,7 +210,7 @@ void HeldTurns::Hold(std::span<const ir::Inst> sums) {
     Held& held = element->totals[n];
     held.now = f_.Choose(held.type, mine, kernel_->sums.TotalOf(sums[n], mode_.active), held.now);
   }
-  element->has.now = f_.Choose(m_.BoolType(), mine, kernel_->sums.AnyOf(mode_.active), element->has.now);
+  element->has.now = f_.Choose(m_.types.Bool(), mine, kernel_->sums.AnyOf(mode_.active), element->has.now);
 }
 
 /// Turns one after the other: their loads do not wait for one another.
@@ -248,7 +248,8 @@ void HeldTurns::EmitCopies(Id number, uint32_t copies) {
     total.now = f_.Choose(total.type, mine, of_turn, total.now);
     ++n;
   });
-  for (Element& element : elements_) element.has.now = f_.Choose(m_.BoolType(), mine, any_, element.has.now);
+  for (Element& element : elements_)
+    element.has.now = f_.Choose(m_.types.Bool(), mine, any_, element.has.now);
 }
 
 /// One of them: adds to `runs`, and changes `carried`.

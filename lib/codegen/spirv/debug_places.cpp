@@ -73,7 +73,7 @@ void DebugPlaces::Begin(FunctionBuilder& function, std::string_view name, std::s
     unit =
         module_.DebugInfo(NonSemanticShaderDebugInfo100DebugCompilationUnit, {version, dwarf, source, none});
   }
-  Id nothing = module_.VoidType();
+  Id nothing = module_.types.Void();
   if (type_ == 0) type_ = module_.DebugInfo(NonSemanticShaderDebugInfo100DebugTypeFunction, {none, nothing});
   Id line = Number(range.line), shown = module_.String(name), linked = module_.String(symbol);
   Id column = Number(range.first), flags = Number(NonSemanticShaderDebugInfo100FlagIsDefinition);
@@ -98,7 +98,7 @@ void DebugPlaces::Set(FunctionBuilder& function, diag::SourceSpan place) {
   if (said == function.Place()) return;
   Words code;
   auto debug = [&](uint32_t instruction, std::initializer_list<Id> operands) {
-    Id type = module_.VoidType(), id = module_.NewId();
+    Id type = module_.types.Void(), id = module_.NewId();
     Words words{type, id, module_.DebugSet(), instruction};
     words.insert(words.end(), operands.begin(), operands.end());
     AppendInstruction(code, spv::OpExtInst, words);

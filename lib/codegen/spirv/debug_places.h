@@ -36,7 +36,7 @@ class DebugPlaces {
   Range RangeOf(const diag::SourceFile& file, diag::SourceSpan place) const;
   Id SourceOf(const diag::SourceFile& file);
   /// A constant, as the instruction set takes numbers.
-  Id Number(uint32_t value) { return module_.ConstantInt(32, value); }
+  Id Number(uint32_t value) { return module_.constants.Int(32, value); }
 
   ModuleBuilder& module_;
   const diag::SourceManager& sources_;

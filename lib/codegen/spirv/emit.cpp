@@ -64,13 +64,13 @@ class Emission {
     if (context_.HasAddresses() && config.float_mode != FloatMode::Fast) builder_.PreserveSpecialFloats();
     if (!context_.HasAddresses() && !context_.IsMetal()) builder_.SetForTranslators();
     builder_.AddCapability(spv::CapabilityShader);
-    Id word = builder_.IntType(32);
-    context_.thread_index = builder_.GlobalVariable(spv::StorageClassInput, builder_.VectorType(word, 3));
+    Id word = builder_.types.Int(32);
+    context_.thread_index = builder_.GlobalVariable(spv::StorageClassInput, builder_.types.Vector(word, 3));
     builder_.Decorate(context_.thread_index, spv::DecorationBuiltIn, {spv::BuiltInGlobalInvocationId});
     builder_.Name(context_.thread_index, "adc.invocation");
     if (!context_.HasAddresses()) return;
     builder_.AddCapability(spv::CapabilityPhysicalStorageBufferAddresses);
-    Id launch = builder_.BlockOfOne(builder_.IntType(64), {"adc.Launch", "words"});
+    Id launch = builder_.types.BlockOfOne(builder_.types.Int(64), {"adc.Launch", "words"});
     context_.push_constants = builder_.GlobalVariable(spv::StorageClassPushConstant, launch);
     builder_.Name(context_.push_constants, "adc.launch");
   }
@@ -111,7 +111,7 @@ class Emission {
 
   /// A module must have an entry, so where no kernel does anything there is one that does nothing.
   void EmitNothing() {
-    FunctionBuilder builder(builder_, builder_.VoidType(), {});
+    FunctionBuilder builder(builder_, builder_.types.Void(), {});
     builder.Do(spv::OpReturn, {});
     builder.Finish();
     builder_.AddEntryPoint(builder.id(), "adc_nothing", {}, 1);
@@ -151,7 +151,7 @@ class Emission {
     if (parallel) sums = SumsOf(kernel, task.parallel);
     InStep in_step;
     if (parallel && !context_.IsMetal()) in_step = InStep(kernel, task.parallel, sums, SumEmitter::CanAdd);
-    FunctionBuilder builder(builder_, builder_.VoidType(), {});
+    FunctionBuilder builder(builder_, builder_.types.Void(), {});
     if (places_) {
       diag::SourceSpan place = parallel ? kernel[task.parallel].span : kernel.span;
       places_->Begin(builder, context_.ir.Text(kernel.name), symbol, place.Valid() ? place : kernel.span);

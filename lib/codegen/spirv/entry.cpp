@@ -24,7 +24,7 @@ Storage Entry::StorageFor(uint32_t param, ir::Scalar scalar) const {
 
 Id Entry::Shared(Id element, uint32_t length) {
   ModuleBuilder& m = context.module;
-  Id type = m.ArrayType(element, length);
+  Id type = m.types.Array(element, length);
   auto [place, fresh] = context.shared.try_emplace({type, shared[type]++}, 0);
   if (fresh) {
     place->second = m.GlobalVariable(spv::StorageClassWorkgroup, type);

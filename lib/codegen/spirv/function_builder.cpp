@@ -10,7 +10,7 @@ FunctionBuilder::FunctionBuilder(ModuleBuilder& module, Id result_type, std::spa
     : module_(module),
       result_type_(result_type),
       parameter_types_(parameter_types.begin(), parameter_types.end()) {
-  type_ = module.FunctionType(result_type, parameter_types);
+  type_ = module.types.Function(result_type, parameter_types);
   id_ = module.NewId();
   for (size_t n = 0; n < parameter_types_.size(); ++n) parameters_.push_back(module.NewId());
   entry_ = block_ = module.NewId();
@@ -34,7 +34,7 @@ Id FunctionBuilder::Glsl(GLSLstd450 function, Id type, std::initializer_list<Id>
 }
 
 Id FunctionBuilder::Variable(Id pointee) {
-  Id type = module_.PointerType(spv::StorageClassFunction, pointee);
+  Id type = module_.types.Pointer(spv::StorageClassFunction, pointee);
   Id id = module_.NewId();
   AppendInstruction(variables_, spv::OpVariable,
                     Words{type, id, static_cast<uint32_t>(spv::StorageClassFunction)});
@@ -97,7 +97,7 @@ void FunctionBuilder::EndLoop(const LoopLabels& loop) {
 }
 
 Id FunctionBuilder::Integer(spv::Op op, uint32_t width, Id a, Id b) {
-  std::optional<uint64_t> x = module_.IntegerOf(a), y = module_.IntegerOf(b);
+  std::optional<uint64_t> x = module_.constants.IntegerOf(a), y = module_.constants.IntegerOf(b);
   bool commutes = op == spv::OpIAdd || op == spv::OpIMul || op == spv::OpBitwiseAnd;
   if (commutes && x && !y) {
     std::swap(a, b);
@@ -113,7 +113,7 @@ Id FunctionBuilder::Integer(spv::Op op, uint32_t width, Id a, Id b) {
     if (op == spv::OpUDiv) return Int(width, *x / *y);
     if (op == spv::OpUMod) return Int(width, *x % *y);
   }
-  Id type = module_.IntType(width);
+  Id type = module_.types.Int(width);
   if (!y) return Emit(op, type, {a, b});
   bool zero_is_neutral = op == spv::OpIAdd || op == spv::OpISub || op == spv::OpShiftLeftLogical ||
                          op == spv::OpShiftRightLogical;
@@ -134,46 +134,47 @@ Id FunctionBuilder::Integer(spv::Op op, uint32_t width, Id a, Id b) {
 /// variable.
 Id FunctionBuilder::Float(uint32_t width, uint64_t bits) {
   uint64_t exponent = width == 64 ? uint64_t{0x7FF} << 52 : uint64_t{0xFF} << 23;
-  if (!module_.IsForTranslators() || (bits & exponent) != exponent) return module_.ConstantFloat(width, bits);
+  if (!module_.IsForTranslators() || (bits & exponent) != exponent)
+    return module_.constants.Float(width, bits);
   Id& known = by_bits_[{width, bits}];
   if (known != 0) return known;
   Head head(*this);
-  Id word = module_.IntType(width), variable = Variable(word);
+  Id word = module_.types.Int(width), variable = Variable(word);
   Store(variable, Int(width, bits), 0);
-  return known = Emit(spv::OpBitcast, module_.FloatType(width), {Load(word, variable, 0)});
+  return known = Emit(spv::OpBitcast, module_.types.Float(width), {Load(word, variable, 0)});
 }
 
 Id FunctionBuilder::Here(Id type, Id value) {
   if (!module_.IsForTranslators()) return value;
-  return Emit(spv::OpSelect, type, {module_.ConstantBool(true), value, value});
+  return Emit(spv::OpSelect, type, {module_.constants.Bool(true), value, value});
 }
 
 Id FunctionBuilder::Choose(Id type, Id condition, Id a, Id b) {
-  if (std::optional<uint64_t> known = module_.IntegerOf(condition)) return *known != 0 ? a : b;
+  if (std::optional<uint64_t> known = module_.constants.IntegerOf(condition)) return *known != 0 ? a : b;
   return a == b ? a : Emit(spv::OpSelect, type, {condition, a, b});
 }
 
 Id FunctionBuilder::Resize(Id a, uint32_t from, uint32_t to, bool is_signed) {
   if (from == to) return a;
-  if (std::optional<uint64_t> known = module_.IntegerOf(a)) {
+  if (std::optional<uint64_t> known = module_.constants.IntegerOf(a)) {
     bool extend = is_signed && from == 32;
     return Int(to,
                extend ? static_cast<uint64_t>(static_cast<int64_t>(static_cast<int32_t>(*known))) : *known);
   }
   bool widens = is_signed && to > from;
-  Id resized = Emit(widens ? spv::OpSConvert : spv::OpUConvert, module_.IntType(to), {a});
+  Id resized = Emit(widens ? spv::OpSConvert : spv::OpUConvert, module_.types.Int(to), {a});
   if (widens) widened_[resized] = a;
   return resized;
 }
 
 Id FunctionBuilder::ShortIndex(Id index) {
-  std::optional<uint64_t> known = module_.IntegerOf(index);
+  std::optional<uint64_t> known = module_.constants.IntegerOf(index);
   return known && *known <= INT32_MAX ? Int(32, *known) : index;
 }
 
 Id FunctionBuilder::NarrowOf(Id wide) {
   if (auto place = widened_.find(wide); place != widened_.end()) return place->second;
-  std::optional<uint64_t> known = module_.IntegerOf(wide);
+  std::optional<uint64_t> known = module_.constants.IntegerOf(wide);
   if (!known) return 0;
   auto narrow = static_cast<int32_t>(*known);
   return static_cast<uint64_t>(int64_t{narrow}) == *known ? Int(32, *known) : 0;
@@ -185,15 +186,16 @@ Id FunctionBuilder::Compare(spv::Op op, Id a, Id b) {
   bool widened = widened_.count(a) != 0 || widened_.count(b) != 0;
   if (is_signed && widened) {
     Id x = NarrowOf(a), y = NarrowOf(b);
-    if (x != 0 && y != 0) return Emit(op, module_.BoolType(), {x, y});
+    if (x != 0 && y != 0) return Emit(op, module_.types.Bool(), {x, y});
     // Where one of them is a constant beyond 32 bits its sign decides.
-    if (std::optional<uint64_t> far = module_.IntegerOf(x == 0 ? a : b)) {
-      if (op == spv::OpIEqual || op == spv::OpINotEqual) return module_.ConstantBool(op == spv::OpINotEqual);
+    if (std::optional<uint64_t> far = module_.constants.IntegerOf(x == 0 ? a : b)) {
+      if (op == spv::OpIEqual || op == spv::OpINotEqual)
+        return module_.constants.Bool(op == spv::OpINotEqual);
       bool a_is_less = (static_cast<int64_t>(*far) < 0) == (x == 0);
-      return module_.ConstantBool(a_is_less == (op == spv::OpSLessThan || op == spv::OpSLessThanEqual));
+      return module_.constants.Bool(a_is_less == (op == spv::OpSLessThan || op == spv::OpSLessThanEqual));
     }
   }
-  return Emit(op, module_.BoolType(), {a, b});
+  return Emit(op, module_.types.Bool(), {a, b});
 }
 
 Id FunctionBuilder::Load(Id type, Id pointer, uint32_t alignment) {

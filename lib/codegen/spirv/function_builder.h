@@ -91,7 +91,7 @@ class FunctionBuilder {
   Id Phi(Id type, Id a, Id from_a, Id b, Id from_b) { return Emit(spv::OpPhi, type, {a, from_a, b, from_b}); }
 
   // Integers of 32 or 64 bits. Folds constants and neutral elements.
-  Id Int(uint32_t width, uint64_t value) { return module_.ConstantInt(width, value); }
+  Id Int(uint32_t width, uint64_t value) { return module_.constants.Int(width, value); }
   Id Add(uint32_t width, Id a, Id b) { return Integer(spv::OpIAdd, width, a, b); }
   Id Sub(uint32_t width, Id a, Id b) { return Integer(spv::OpISub, width, a, b); }
   Id Mul(uint32_t width, Id a, Id b) { return Integer(spv::OpIMul, width, a, b); }

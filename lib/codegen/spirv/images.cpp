@@ -50,20 +50,15 @@ void AskForType(ModuleBuilder& module, const ir::ShaderImage& image) {
 
 }  // namespace
 
-Id ModuleBuilder::ImageType(Id component, const ir::ShaderImage& image) {
-  return Intern(spv::OpTypeImage, {component, image.dimension, 0, image.has_layers ? 1u : 0u, 0,
-                                   image.is_sampled ? 1u : 2u, image.format});
-}
-
 Id Images::TexelType(uint32_t param) {
   Scalar scalar = entry_.TypeOfParameter(param).scalar;
-  return scalar == Scalar::I32 ? m_.SignedType() : entry_.scalars.RegisterType(scalar);
+  return scalar == Scalar::I32 ? m_.types.Signed() : entry_.scalars.RegisterType(scalar);
 }
 
 Id Images::Load(uint32_t param) {
   const ir::ShaderImage& image = *entry_.ImageOf(param);
-  Id plain = m_.ImageType(TexelType(param), image);
-  Id type = image.has_sampler ? m_.SampledImageType(plain) : plain;
+  Id plain = m_.types.Image(TexelType(param), image);
+  Id type = image.has_sampler ? m_.types.SampledImage(plain) : plain;
   Id& variable = variables_[param];
   if (variable == 0) {
     AskForType(m_, image);
@@ -84,7 +79,7 @@ Id Images::Extent(uint32_t param, uint32_t axis) {
   FunctionBuilder::Head head(f_);
   const ir::ShaderImage& image = *entry_.ImageOf(param);
   uint32_t axes = entry_.TypeOfParameter(param).count;
-  Id word = m_.IntType(32), type = axes == 1 ? word : m_.VectorType(word, axes);
+  Id word = m_.types.Int(32), type = axes == 1 ? word : m_.types.Vector(word, axes);
   Id& size = sizes_[param];
   if (size == 0) {
     m_.AddCapability(spv::CapabilityImageQuery);
@@ -104,7 +99,7 @@ Id MemoryEmitter::TexelPlace(ir::Inst inst) {
   std::reverse(parts.begin(), parts.end());
   auto count = static_cast<uint32_t>(parts.size());
   if (count == 1) return parts[0];
-  return f_.Emit(spv::OpCompositeConstruct, m_.VectorType(m_.IntType(32), count), parts);
+  return f_.Emit(spv::OpCompositeConstruct, m_.types.Vector(m_.types.Int(32), count), parts);
 }
 
 Id MemoryEmitter::TexelAccess(ir::Inst inst) {
@@ -112,7 +107,7 @@ Id MemoryEmitter::TexelAccess(ir::Inst inst) {
   uint32_t param = kernel_[kernel_.Operand(inst, 0)].number;
   const ir::ShaderImage& image = *environment_.entry.ImageOf(param);
   Scalar scalar = kernel_.TypeOf(kernel_.Operand(inst, 0)).scalar;
-  Id number = environment_.images.TexelType(param), texel = m_.VectorType(number, 4);
+  Id number = environment_.images.TexelType(param), texel = m_.types.Vector(number, 4);
   auto as_texel = [&](Id value) {
     return scalar == Scalar::I32 ? f_.Emit(spv::OpBitcast, number, {value}) : value;
   };
@@ -142,7 +137,7 @@ Id MemoryEmitter::TexelAccess(ir::Inst inst) {
     texel_block_ = f_.Block();
   }
   Id part = f_.Emit(spv::OpCompositeExtract, number, {texel_, data.component});
-  return scalar == Scalar::I32 ? f_.Emit(spv::OpBitcast, m_.IntType(32), {part}) : part;
+  return scalar == Scalar::I32 ? f_.Emit(spv::OpBitcast, m_.types.Int(32), {part}) : part;
 }
 
 }  // namespace adc::codegen::spirv

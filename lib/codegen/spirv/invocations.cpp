@@ -10,8 +10,8 @@ Id Invocations::Thread() {
     return thread_;
   }
   entry_.Uses(entry_.context.thread_index);
-  Id word = m_.IntType(32);
-  Id type = m_.PointerType(spv::StorageClassInput, word);
+  Id word = m_.types.Int(32);
+  Id type = m_.types.Pointer(spv::StorageClassInput, word);
   Id place = f_.Emit(spv::OpAccessChain, type, {entry_.context.thread_index, f_.Int(32, 0)});
   Id number = f_.Load(word, place, 0);
   thread_ = f_.Resize(number, 32, entry_.Wide(), false);
@@ -51,7 +51,7 @@ Id Invocations::FillsSubgroups(uint32_t block_size, uint32_t lanes) {
   Id fills = f_.Compare(spv::OpIEqual, invocations, f_.Int(32, block_size));
   Id beyond = f_.And(32, f_.Int(32, lanes), f_.Sub(32, size, f_.Int(32, 1)));
   Id divides = f_.Compare(spv::OpIEqual, beyond, f_.Int(32, 0));
-  return f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {fills, divides});
+  return f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {fills, divides});
 }
 
 Id Invocations::InSubgroups() {
@@ -75,20 +75,20 @@ Id Invocations::ShaderThread() {
 }
 
 Id Invocations::InputWord(Id& variable, spv::BuiltIn builtin, const char* name, uint32_t axis) {
-  Id word = m_.IntType(32);
+  Id word = m_.types.Int(32);
   if (variable == 0) {
-    variable = m_.GlobalVariable(spv::StorageClassInput, m_.VectorType(word, 3));
+    variable = m_.GlobalVariable(spv::StorageClassInput, m_.types.Vector(word, 3));
     m_.Decorate(variable, spv::DecorationBuiltIn, {static_cast<uint32_t>(builtin)});
     m_.Name(variable, name);
   }
   entry_.Uses(variable);
-  Id type = m_.PointerType(spv::StorageClassInput, word);
+  Id type = m_.types.Pointer(spv::StorageClassInput, word);
   Id place = f_.Emit(spv::OpAccessChain, type, {variable, f_.Int(32, axis)});
   return f_.Resize(f_.Load(word, place, 0), 32, entry_.Wide(), false);
 }
 
 Id Invocations::InputNumber(Id& variable, spv::BuiltIn builtin, const char* name) {
-  Id word = m_.IntType(32);
+  Id word = m_.types.Int(32);
   if (variable == 0) {
     if (builtin != spv::BuiltInLocalInvocationIndex) m_.AddCapability(spv::CapabilityGroupNonUniform);
     variable = m_.GlobalVariable(spv::StorageClassInput, word);

@@ -33,9 +33,9 @@ Id LaunchWords::Word(uint32_t position) {
       words_ = blocks_.Bound(BindingOf::Words, 0, entry_.narrow ? Storage::U32 : Storage::U64, false, false);
     } else {
       entry_.Uses(entry_.context.push_constants);
-      Id type = m_.PointerType(spv::StorageClassPushConstant, m_.IntType(64));
+      Id type = m_.types.Pointer(spv::StorageClassPushConstant, m_.types.Int(64));
       Id place = f_.Emit(spv::OpAccessChain, type, {entry_.context.push_constants, f_.Int(32, 0)});
-      words_ = blocks_.At(f_.Load(m_.IntType(64), place, 0), Storage::U64, false);
+      words_ = blocks_.At(f_.Load(m_.types.Int(64), place, 0), Storage::U64, false);
     }
   }
   if (entry_.narrow) {
@@ -45,13 +45,13 @@ Id LaunchWords::Word(uint32_t position) {
   Place place =
       blocks_.In(words_, addressed ? spv::StorageClassPhysicalStorageBuffer : spv::StorageClassStorageBuffer,
                  Storage::U64, f_.Int(32, position));
-  known = f_.Load(m_.IntType(64), place.pointer, place.alignment);
+  known = f_.Load(m_.types.Int(64), place.pointer, place.alignment);
   return known;
 }
 
 Id LaunchWords::HalfWord(uint32_t position) {
   Place place = blocks_.In(words_, spv::StorageClassStorageBuffer, Storage::U32, f_.Int(32, position));
-  return f_.Load(m_.IntType(32), place.pointer, 0);
+  return f_.Load(m_.types.Int(32), place.pointer, 0);
 }
 
 Id LaunchWords::ParameterComponent(uint32_t param, uint32_t component) {
@@ -68,7 +68,7 @@ Id LaunchWords::ParameterComponent(uint32_t param, uint32_t component) {
   Id bits = RegisterWidth(scalar) == 64 ? word : f_.Resize(word, entry_.Wide(), 32, false);
   if (entry_.narrow && RegisterWidth(scalar) == 64) {
     Id high = f_.ShiftLeft(64, f_.Resize(HalfWord(2 * position + 1), 32, 64, false), f_.Int(32, 32));
-    bits = f_.Emit(spv::OpBitwiseOr, m_.IntType(64), {f_.Resize(word, 32, 64, false), high});
+    bits = f_.Emit(spv::OpBitwiseOr, m_.types.Int(64), {f_.Resize(word, 32, 64, false), high});
   }
   if (scalar == Scalar::I1) bits = f_.And(32, bits, f_.Int(32, 0xFF));
   known = entry_.scalars.FromBits(scalar, bits);
@@ -137,7 +137,7 @@ Id LaunchWords::ShaderExtent(uint32_t param, uint32_t axis) {
     return known;
   }
   auto [variable, storage] = blocks_.AnyOf(param);
-  Id length = f_.Emit(spv::OpArrayLength, m_.IntType(32), {variable, 0});
+  Id length = f_.Emit(spv::OpArrayLength, m_.types.Int(32), {variable, 0});
   Id elements = f_.Resize(length, 32, wide, false);
   known = f_.Div(wide, f_.Mul(wide, elements, f_.Int(wide, BytesOf(storage))), f_.Int(wide, unit));
   return known;

@@ -22,8 +22,8 @@ Id MathLibrary::FunctionFor(ir::Op op, ir::Scalar scalar, FloatMode mode) {
 Id MathLibrary::Make(const ir::Module& module, const ir::Function& function) {
   std::vector<Id> types;
   auto type_of = [&](ir::Type type) {
-    return ir::IsFloat(type.scalar) ? m_.FloatType(RegisterWidth(type.scalar))
-                                    : m_.IntType(RegisterWidth(type.scalar));
+    return ir::IsFloat(type.scalar) ? m_.types.Float(RegisterWidth(type.scalar))
+                                    : m_.types.Int(RegisterWidth(type.scalar));
   };
   for (ir::Value param : function.Params()) types.push_back(type_of(function.TypeOf(param)));
   FunctionBuilder builder(m_, type_of(function.result_types[0]), types);
@@ -42,7 +42,7 @@ Id MathLibrary::MakeSine(ir::Scalar scalar, bool is_cosine) {
   const MathFunctions& functions = MathFunctions::Get();
   Id& turned = turned_sines_[scalar];
   if (turned == 0) turned = Make(functions.module(), functions.TurnedSine(scalar));
-  Id type = m_.FloatType(RegisterWidth(scalar));
+  Id type = m_.types.Float(RegisterWidth(scalar));
   FunctionBuilder builder(m_, type, {&type, 1});
   m_.Name(builder.id(), std::string(is_cosine ? "cos." : "sin.") + ir::Spelling(scalar));
   Id quarters = builder.Int(32, is_cosine ? 1 : 0);

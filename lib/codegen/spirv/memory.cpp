@@ -25,10 +25,10 @@ void MemoryEmitter::EmitAlloca(ir::Inst inst) {
   ir::Value result = kernel_.Result(inst);
   ir::Type type = kernel_.TypeOf(result);
   bool own = kernel_[inst].Has(ir::Word::Own);
-  Id array = m_.ArrayType(scalars_.RegisterType(type.scalar), own ? 1 : type.count * type.Components());
+  Id array = m_.types.Array(scalars_.RegisterType(type.scalar), own ? 1 : type.count * type.Components());
   Id variable = f_.Variable(array);
   m_.Name(variable, context_.ir.Text(kernel_[result].name));
-  if (!kernel_[inst].Has(ir::Word::Unset)) f_.Store(variable, m_.ConstantNull(array), 0);
+  if (!kernel_[inst].Has(ir::Word::Unset)) f_.Store(variable, m_.constants.Null(array), 0);
   arrays_.Set(result) = variable;
 }
 
@@ -44,9 +44,9 @@ uint32_t MemoryEmitter::EmitCommonArray(ir::Inst inst) {
 
 void MemoryEmitter::ClearCommon(ir::Inst inst, Id element) {
   Storage word = WordOfArray(kernel_.TypeOf(kernel_.Result(inst)).scalar);
-  Id type = m_.PointerType(spv::StorageClassWorkgroup, TypeOf(m_, word));
+  Id type = m_.types.Pointer(spv::StorageClassWorkgroup, TypeOf(m_, word));
   f_.Store(f_.Emit(spv::OpAccessChain, type, {arrays_.Get(kernel_.Result(inst)), element}),
-           m_.ConstantNull(TypeOf(m_, word)), 0);
+           m_.constants.Null(TypeOf(m_, word)), 0);
 }
 
 MemoryEmitter::BaseKind MemoryEmitter::KindOf(ir::Inst inst) const {
@@ -64,8 +64,8 @@ Id MemoryEmitter::ConstantArray(ir::Value base) {
     std::vector<Id> elements;
     for (uint64_t bits : constant.elements)
       elements.push_back(scalars_.ElementConstant(data.type.scalar, bits));
-    Id type = m_.ArrayType(scalars_.RegisterType(data.type.scalar), static_cast<uint32_t>(elements.size()));
-    known = m_.GlobalVariable(spv::StorageClassPrivate, type, m_.ConstantComposite(type, elements));
+    Id type = m_.types.Array(scalars_.RegisterType(data.type.scalar), static_cast<uint32_t>(elements.size()));
+    known = m_.GlobalVariable(spv::StorageClassPrivate, type, m_.constants.Composite(type, elements));
     m_.Name(known, context_.ir.Text(constant.name));
   }
   environment_.entry.Uses(known);
@@ -188,11 +188,11 @@ Id MemoryEmitter::Read(const Place& place, Scalar scalar) {
     case Storage::U8:
     case Storage::U16: {
       bool is_signed = ir::IsSigned(scalar);
-      Id wide = f_.Emit(is_signed ? spv::OpSConvert : spv::OpUConvert, m_.IntType(32), {loaded});
+      Id wide = f_.Emit(is_signed ? spv::OpSConvert : spv::OpUConvert, m_.types.Int(32), {loaded});
       return scalar == Scalar::I1 ? scalars_.FromBits(scalar, wide) : wide;
     }
     case Storage::F16:
-      return f_.Emit(spv::OpFConvert, m_.FloatType(32), {loaded});
+      return f_.Emit(spv::OpFConvert, m_.types.Float(32), {loaded});
     case Storage::U32:
     case Storage::U64:
       return scalars_.FromBits(scalar, loaded);
@@ -234,14 +234,14 @@ Place MemoryEmitter::PlaceOf(const Cell& cell, Storage storage) {
 /// the loader looks for: the index is a constant, or the smaller of something and a constant.
 Id MemoryEmitter::InArray(const Cell& cell) {
   Id index = cell.index;
-  if (environment_.entry.addressing == Addressing::Alone && !m_.IntegerOf(index)) {
-    index = f_.Glsl(GLSLstd450UMin, m_.IntType(32),
+  if (environment_.entry.addressing == Addressing::Alone && !m_.constants.IntegerOf(index)) {
+    index = f_.Glsl(GLSLstd450UMin, m_.types.Int(32),
                     {f_.Resize(index, cell.width, 32, false), f_.Int(32, cell.length - 1)});
   }
   bool local = cell.kind == BaseKind::Local;
-  Id type = cell.common ? m_.PointerType(spv::StorageClassWorkgroup, TypeOf(m_, WordOfArray(cell.scalar)))
-                        : m_.PointerType(local ? spv::StorageClassFunction : spv::StorageClassPrivate,
-                                         scalars_.RegisterType(cell.scalar));
+  Id type = cell.common ? m_.types.Pointer(spv::StorageClassWorkgroup, TypeOf(m_, WordOfArray(cell.scalar)))
+                        : m_.types.Pointer(local ? spv::StorageClassFunction : spv::StorageClassPrivate,
+                                           scalars_.RegisterType(cell.scalar));
   return f_.Emit(spv::OpAccessChain, type, {cell.array, index});
 }
 

@@ -1,7 +1,5 @@
 #include "codegen/spirv/module_builder.h"
 
-#include "support/check.h"
-
 namespace adc::codegen::spirv {
 
 namespace {
@@ -42,176 +40,6 @@ Id ModuleBuilder::DebugSet() {
   return debug_;
 }
 
-Id ModuleBuilder::Intern(spv::Op op, std::span<const uint32_t> operands) {
-  Words key{static_cast<uint32_t>(op)};
-  key.insert(key.end(), operands.begin(), operands.end());
-  auto [place, fresh] = interned_.try_emplace(key, 0);
-  if (!fresh) return place->second;
-  Id id = NewId();
-  place->second = id;
-  Words all{id};
-  all.insert(all.end(), operands.begin(), operands.end());
-  AppendInstruction(globals_, op, all);
-  return id;
-}
-
-Id ModuleBuilder::InternTyped(spv::Op op, Id type, std::span<const uint32_t> operands) {
-  Words key{static_cast<uint32_t>(op), type};
-  key.insert(key.end(), operands.begin(), operands.end());
-  auto [place, fresh] = interned_.try_emplace(key, 0);
-  if (!fresh) return place->second;
-  Id id = NewId();
-  place->second = id;
-  Words all{type, id};
-  all.insert(all.end(), operands.begin(), operands.end());
-  AppendInstruction(globals_, op, all);
-  return id;
-}
-
-Id ModuleBuilder::IntType(uint32_t width) {
-  if (width == 64) AddCapability(spv::CapabilityInt64);
-  return Intern(spv::OpTypeInt, {width, 0});
-}
-
-Id ModuleBuilder::FloatType(uint32_t width) {
-  if (width == 64) AddCapability(spv::CapabilityFloat64);
-  if (preserves_ && float_widths_.insert(width).second)
-    AddCapability(spv::CapabilitySignedZeroInfNanPreserve);
-  return Intern(spv::OpTypeFloat, {width});
-}
-
-Id ModuleBuilder::RuntimeArray(Id element, uint32_t stride) {
-  Id& array = arrays_[{element, stride}];
-  if (array != 0) return array;
-  array = NewId();
-  AppendInstruction(globals_, spv::OpTypeRuntimeArray, Words{array, element});
-  Decorate(array, spv::DecorationArrayStride, {stride});
-  return array;
-}
-
-Id ModuleBuilder::BlockAround(Id member, bool writable) {
-  Id block = NewId();
-  AppendInstruction(globals_, spv::OpTypeStruct, Words{block, member});
-  Decorate(block, spv::DecorationBlock);
-  DecorateMember(block, 0, spv::DecorationOffset, {0});
-  if (!writable) DecorateMember(block, 0, spv::DecorationNonWritable);
-  return block;
-}
-
-Id ModuleBuilder::BlockOfArray(Id element, uint32_t stride, bool writable) {
-  Id array = RuntimeArray(element, stride);
-  auto [place, fresh] = blocks_.try_emplace(Words{array, writable}, 0);
-  if (!fresh) return place->second;
-  place->second = BlockAround(array, writable);
-  // Its variables have names; that of the type says nothing of them.
-  NameMember(place->second, 0, "_data");
-  return place->second;
-}
-
-Id ModuleBuilder::BlockOfArray(Id element, uint32_t stride, bool writable, const BlockNames& names) {
-  Id block = BlockAround(RuntimeArray(element, stride), writable);
-  Name(block, names.block);
-  NameMember(block, 0, names.member);
-  return block;
-}
-
-Id ModuleBuilder::BlockOfOne(Id member, const BlockNames& names) {
-  Id block = BlockAround(member, true);
-  Name(block, names.block);
-  NameMember(block, 0, names.member);
-  return block;
-}
-
-Id ModuleBuilder::ArrayInBlock(Id element, uint32_t length, uint32_t stride) {
-  Id& array = block_arrays_[{element, length, stride}];
-  if (array != 0) return array;
-  Id count = ConstantInt(32, length);
-  array = NewId();
-  AppendInstruction(globals_, spv::OpTypeArray, Words{array, element, count});
-  Decorate(array, spv::DecorationArrayStride, {stride});
-  return array;
-}
-
-Id ModuleBuilder::BlockOfVectors(Id component, uint32_t count, const BlockNames& names) {
-  return BlockOfOne(ArrayInBlock(VectorType(component, 4), count, 16), names);
-}
-
-Id ModuleBuilder::BlockOf(std::span<const BlockMember> members) {
-  Id block = NewId();
-  Words operands{block};
-  for (const BlockMember& member : members) operands.push_back(member.type);
-  AppendInstruction(globals_, spv::OpTypeStruct, operands);
-  Decorate(block, spv::DecorationBlock);
-  for (uint32_t n = 0; n < members.size(); ++n) {
-    DecorateMember(block, n, spv::DecorationOffset, {members[n].offset});
-    NameMember(block, n, members[n].name);
-  }
-  return block;
-}
-
-Id ModuleBuilder::FunctionType(Id result, std::span<const Id> parameters) {
-  Words operands{result};
-  operands.insert(operands.end(), parameters.begin(), parameters.end());
-  return Intern(spv::OpTypeFunction, operands);
-}
-
-Id ModuleBuilder::ConstantInt(uint32_t width, uint64_t value) {
-  ADC_CHECK(width == 32 || width == 64, "an integer constant that no register holds");
-  auto low = static_cast<uint32_t>(value), high = static_cast<uint32_t>(value >> 32);
-  Id id = width == 32 ? InternTyped(spv::OpConstant, IntType(32), Words{low})
-                      : InternTyped(spv::OpConstant, IntType(64), Words{low, high});
-  integers_[id] = width == 32 ? low : value;
-  return id;
-}
-
-Id ModuleBuilder::ConstantFloat(uint32_t width, uint64_t bits) {
-  uint32_t low = static_cast<uint32_t>(bits), high = static_cast<uint32_t>(bits >> 32);
-  Id id = width == 32 ? InternTyped(spv::OpConstant, FloatType(32), Words{low})
-                      : InternTyped(spv::OpConstant, FloatType(64), Words{low, high});
-  floats_[id] = bits;
-  return id;
-}
-
-std::optional<uint64_t> ModuleBuilder::FloatBits(Id id) const {
-  auto found = floats_.find(id);
-  return found == floats_.end() ? std::nullopt : std::optional(found->second);
-}
-
-Id ModuleBuilder::ConstantBool(bool value) {
-  Id id = InternTyped(value ? spv::OpConstantTrue : spv::OpConstantFalse, BoolType(), {});
-  integers_[id] = value ? 1 : 0;
-  return id;
-}
-
-Id ModuleBuilder::SpecializedBool(uint32_t number) {
-  Id& known = specialized_[number];
-  if (known != 0) return known;
-  Id type = BoolType();
-  known = NewId();
-  AppendInstruction(globals_, spv::OpSpecConstantFalse, std::initializer_list<uint32_t>{type, known});
-  Decorate(known, spv::DecorationSpecId, {number});
-  return known;
-}
-
-Id ModuleBuilder::SpecializedInt(uint32_t width, uint32_t number, uint64_t value, std::string_view name) {
-  Id& known = specialized_[number];
-  if (known != 0) return known;
-  Id type = IntType(width);
-  known = NewId();
-  Words operands{type, known, static_cast<uint32_t>(value)};
-  if (width == 64) operands.push_back(static_cast<uint32_t>(value >> 32));
-  AppendInstruction(globals_, spv::OpSpecConstant, operands);
-  Decorate(known, spv::DecorationSpecId, {number});
-  Name(known, name);
-  return known;
-}
-
-std::optional<uint64_t> ModuleBuilder::IntegerOf(Id id) const {
-  auto place = integers_.find(id);
-  if (place == integers_.end()) return std::nullopt;
-  return place->second;
-}
-
 Id ModuleBuilder::String(std::string_view text) {
   auto [place, fresh] = string_ids_.try_emplace(std::string(text), 0);
   if (!fresh) return place->second;
@@ -235,7 +63,7 @@ void ModuleBuilder::AddSource(Id file, std::span<const std::string_view> parts) 
 }
 
 Id ModuleBuilder::DebugInfo(uint32_t instruction, std::initializer_list<Id> operands) {
-  Id type = VoidType(), id = NewId();
+  Id type = types.Void(), id = NewId();
   Words all{type, id, DebugSet(), instruction};
   all.insert(all.end(), operands.begin(), operands.end());
   AppendInstruction(globals_, spv::OpExtInst, all);
@@ -269,13 +97,20 @@ void ModuleBuilder::DecorateMember(Id id, uint32_t member, spv::Decoration decor
   AppendInstruction(annotations_, spv::OpMemberDecorate, operands);
 }
 
-Id ModuleBuilder::GlobalVariable(spv::StorageClass storage, Id pointee, Id initial) {
-  Id type = PointerType(storage, pointee);
+Id ModuleBuilder::Declare(spv::Op op, Id type, std::span<const uint32_t> operands) {
   Id id = NewId();
-  Words operands{type, id, static_cast<uint32_t>(storage)};
-  if (initial != 0) operands.push_back(initial);
-  AppendInstruction(globals_, spv::OpVariable, operands);
+  Words all;
+  if (type != 0) all.push_back(type);
+  all.push_back(id);
+  all.insert(all.end(), operands.begin(), operands.end());
+  AppendInstruction(globals_, op, all);
   return id;
+}
+
+Id ModuleBuilder::GlobalVariable(spv::StorageClass storage, Id pointee, Id initial) {
+  Words operands{static_cast<uint32_t>(storage)};
+  if (initial != 0) operands.push_back(initial);
+  return Declare(spv::OpVariable, types.Pointer(storage, pointee), operands);
 }
 
 void ModuleBuilder::AddEntryPoint(Id function, std::string_view name, std::span<const Id> interface,
@@ -288,6 +123,11 @@ void ModuleBuilder::AddEntryPoint(Id function, std::string_view name, std::span<
   AppendInstruction(execution_modes_, spv::OpExecutionMode,
                     Words{function, static_cast<uint32_t>(spv::ExecutionModeLocalSize), local_size[0],
                           local_size[1], local_size[2]});
+}
+
+void ModuleBuilder::ComputeWith(uint32_t width) {
+  if (preserves_ && float_widths_.insert(width).second)
+    AddCapability(spv::CapabilitySignedZeroInfNanPreserve);
 }
 
 std::vector<uint32_t> ModuleBuilder::PreservedWidths() const {

@@ -1,48 +1,28 @@
 #pragma once
-// A SPIR-V module under construction: types, constants and decorations once each, sections in the order that
-// the format wants, capabilities and extensions exactly as asked for, ids in the order of asking.
-//
-// All integer types are unsigned: the signedness of an operation lies in its opcode.
+// A SPIR-V module under construction: sections in the order that the format wants, capabilities and
+// extensions exactly as asked for, ids in the order of asking.
 
-#include <map>
-#include <optional>
 #include <set>
-#include <span>
-#include <spirv/unified1/spirv.hpp>
-#include <string>
-#include <string_view>
-#include <tuple>
-#include <vector>
 
-#include "ir/shader_binding.h"
+#include "codegen/spirv/declarations.h"
 
 namespace adc::codegen::spirv {
-
-using Id = uint32_t;
-using Words = std::vector<uint32_t>;
 
 /// Appends one instruction: its first word counts its words.
 void AppendInstruction(Words& words, spv::Op op, std::span<const uint32_t> operands);
 /// Appends text as SPIR-V packs it: bytes in words, ended by a zero byte.
 void AppendText(Words& words, std::string_view text);
 
-struct BlockMember {
-  Id type = 0;
-  uint32_t offset = 0;
-  std::string name;
-};
-
-/// The names that tools show for a block and its only member.
-struct BlockNames {
-  std::string block;
-  std::string member;
-};
-
 class ModuleBuilder {
  public:
   /// `version`: as in the header, 0x00010500 for 1.5. `producer`: the tool that the module names as its
   /// maker; empty: neither that nor any name, which a translation to another language would take up.
   ModuleBuilder(uint32_t version, std::string_view producer) : version_(version), producer_(producer) {}
+  ModuleBuilder(const ModuleBuilder&) = delete;
+  ModuleBuilder& operator=(const ModuleBuilder&) = delete;
+
+  Types types{*this};
+  Constants constants{*this};
 
   Id NewId() { return next_id_++; }
   uint32_t IdCount() const { return next_id_; }
@@ -54,6 +34,8 @@ class ModuleBuilder {
   void PreserveSpecialFloats() { preserves_ = true; }
   /// The widths in bits for which that is stated.
   std::vector<uint32_t> PreservedWidths() const;
+  /// Such floats of `width` bits are computed with.
+  void ComputeWith(uint32_t width);
   /// Translators to other languages read the module: the parts that one of them loses or refuses are
   /// expressed in words that it takes.
   void SetForTranslators() { for_translators_ = true; }
@@ -63,55 +45,6 @@ class ModuleBuilder {
   Id GlslSet();
   /// The id of the instruction set NonSemantic.Shader.DebugInfo.100.
   Id DebugSet();
-
-  Id VoidType() { return Intern(spv::OpTypeVoid, {}); }
-  Id BoolType() { return Intern(spv::OpTypeBool, {}); }
-  Id IntType(uint32_t width);
-  Id FloatType(uint32_t width);
-  Id VectorType(Id component, uint32_t count) { return Intern(spv::OpTypeVector, {component, count}); }
-  Id ArrayType(Id element, uint32_t length) {
-    return Intern(spv::OpTypeArray, {element, ConstantInt(32, length)});
-  }
-  /// A block that holds an array of unknown length, with `stride` bytes from one element to the next; one
-  /// for all who ask for the same.
-  Id BlockOfArray(Id element, uint32_t stride, bool writable);
-  /// Such a block of its own, with names.
-  Id BlockOfArray(Id element, uint32_t stride, bool writable, const BlockNames& names);
-  /// A block with one member.
-  Id BlockOfOne(Id member, const BlockNames& names);
-  /// A block that holds an array of vectors of four, 16 bytes each.
-  Id BlockOfVectors(Id component, uint32_t count, const BlockNames& names);
-  /// An array of known length, with `stride` bytes from one element to the next.
-  Id ArrayInBlock(Id element, uint32_t length, uint32_t stride);
-  /// A block with named members at stated offsets.
-  Id BlockOf(std::span<const BlockMember> members);
-  Id PointerType(spv::StorageClass storage, Id pointee) {
-    return Intern(spv::OpTypePointer, {static_cast<uint32_t>(storage), pointee});
-  }
-  /// One sample, no depth. `component`: of a texel, 32 bits; with a sign if it is an integer that has one.
-  Id ImageType(Id component, const ir::ShaderImage& image);
-  Id SampledImageType(Id image) { return Intern(spv::OpTypeSampledImage, {image}); }
-  /// The one type of integers with a sign: of the texels of images.
-  Id SignedType() { return Intern(spv::OpTypeInt, {32, 1}); }
-  Id FunctionType(Id result, std::span<const Id> parameters);
-
-  Id ConstantInt(uint32_t width, uint64_t value);
-  /// From the bits of the format.
-  Id ConstantFloat(uint32_t width, uint64_t bits);
-  /// The bits of a constant that ConstantFloat made; none of any other value.
-  std::optional<uint64_t> FloatBits(Id id) const;
-  Id ConstantBool(bool value);
-  /// A bool that the maker of a pipeline may set; false where it does not.
-  Id SpecializedBool(uint32_t number);
-  /// An integer of that kind, with a value for pipelines that do not set it.
-  Id SpecializedInt(uint32_t width, uint32_t number, uint64_t value, std::string_view name);
-  Id ConstantNull(Id type) { return InternTyped(spv::OpConstantNull, type, {}); }
-  Id ConstantComposite(Id type, std::span<const Id> parts) {
-    return InternTyped(spv::OpConstantComposite, type, parts);
-  }
-  Id Undefined(Id type) { return InternTyped(spv::OpUndef, type, {}); }
-  /// The value of an integer or bool constant.
-  std::optional<uint64_t> IntegerOf(Id id) const;
 
   /// Text that instructions can name: the file of a line.
   Id String(std::string_view text);
@@ -127,6 +60,8 @@ class ModuleBuilder {
   void DecorateMember(Id id, uint32_t member, spv::Decoration decoration,
                       std::initializer_list<uint32_t> literals = {});
 
+  /// An instruction outside of functions that has a result; `type` 0: that has none.
+  Id Declare(spv::Op op, Id type, std::span<const uint32_t> operands);
   /// A variable outside of functions.
   Id GlobalVariable(spv::StorageClass storage, Id pointee, Id initial = 0);
   void AddEntryPoint(Id function, std::string_view name, std::span<const Id> interface, uint32_t block_size) {
@@ -142,16 +77,6 @@ class ModuleBuilder {
   Words Finish(bool physical) const;
 
  private:
-  Id Intern(spv::Op op, std::initializer_list<uint32_t> operands) {
-    return Intern(op, std::span<const uint32_t>(operands.begin(), operands.size()));
-  }
-  Id Intern(spv::Op op, std::span<const uint32_t> operands);
-  Id InternTyped(spv::Op op, Id type, std::span<const uint32_t> operands);
-
-  /// The array of a block, and the block around it.
-  Id RuntimeArray(Id element, uint32_t stride);
-  Id BlockAround(Id member, bool writable);
-
   uint32_t version_;
   std::string producer_;
   Id next_id_ = 1;
@@ -164,12 +89,6 @@ class ModuleBuilder {
   bool for_translators_ = false;
   Words entry_points_, execution_modes_, strings_, sources_, names_, annotations_, globals_, functions_;
   std::map<std::string, Id, std::less<>> string_ids_;
-  std::map<Words, Id> interned_;
-  std::map<std::tuple<Id, uint32_t, uint32_t>, Id> block_arrays_;  ///< by element, length and stride
-  std::map<std::pair<Id, uint32_t>, Id> arrays_;  ///< of unknown length, by element and stride
-  std::map<Words, Id> blocks_;
-  std::map<Id, uint64_t> integers_, floats_;
-  std::map<uint32_t, Id> specialized_;
 };
 
 }  // namespace adc::codegen::spirv

@@ -21,7 +21,7 @@ Id RowEmitter::TokenOf(uint32_t group, Id row) {
   Id bytes = f_.Mul(64, environment_.words.GroupWord(group, kStride), f_.Int(64, lanes));
   Id first = environment_.words.GroupWord(group, kOffset);
   Id offset = f_.Add(64, first, f_.Mul(64, block, bytes));
-  return f_.Emit(spv::OpBitwiseOr, m_.IntType(64), {offset, f_.Mod(64, row, f_.Int(64, lanes))});
+  return f_.Emit(spv::OpBitwiseOr, m_.types.Int(64), {offset, f_.Mod(64, row, f_.Int(64, lanes))});
 }
 
 void RowEmitter::FindUses(ir::Block block) {
@@ -79,14 +79,14 @@ Id RowEmitter::TakeRow(uint32_t group) {
       addressed
           ? environment_.blocks.AtAddress(Storage::U32, f_.Add(64, environment_.words.HeapAddress(), counter))
           : environment_.blocks.HeapElement(Storage::U32, f_.ShiftRight(64, counter, f_.Int(32, 2)));
-  Id row = f_.Emit(spv::OpAtomicIAdd, m_.IntType(32),
+  Id row = f_.Emit(spv::OpAtomicIAdd, m_.types.Int(32),
                    {place.pointer, f_.Int(32, spv::ScopeDevice), f_.Int(32, 0), f_.Int(32, 1)});
   return f_.Resize(row, 32, 64, false);
 }
 
 Id RowEmitter::EmitGatedClaim(ir::Inst inst, Id state) {
   uint32_t group = kernel_[inst].attr;
-  Id wide = m_.IntType(64);
+  Id wide = m_.types.Int(64);
   Id claim = m_.NewId(), have = m_.NewId();
   Id before = f_.Block();
   f_.Select(f_.Compare(spv::OpIEqual, state, Unclaimed()), claim, have, have);

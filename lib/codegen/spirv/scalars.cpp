@@ -29,9 +29,9 @@ uint64_t RegisterBits(Scalar scalar, uint64_t bits) {
 }  // namespace
 
 Id ScalarEmitter::RegisterType(Scalar scalar) {
-  if (scalar == Scalar::I1) return m_.BoolType();
+  if (scalar == Scalar::I1) return m_.types.Bool();
   uint32_t width = RegisterWidth(scalar);
-  return ir::IsFloat(scalar) ? m_.FloatType(width) : m_.IntType(width);
+  return ir::IsFloat(scalar) ? m_.types.Float(width) : m_.types.Int(width);
 }
 
 Id ScalarEmitter::Constant(Scalar scalar, uint64_t bits) {
@@ -40,15 +40,15 @@ Id ScalarEmitter::Constant(Scalar scalar, uint64_t bits) {
 }
 
 Id ScalarEmitter::ElementConstant(Scalar scalar, uint64_t bits) {
-  if (scalar == Scalar::I1) return m_.ConstantBool((bits & 1) != 0);
+  if (scalar == Scalar::I1) return m_.constants.Bool((bits & 1) != 0);
   uint32_t width = RegisterWidth(scalar);
-  return ir::IsFloat(scalar) ? m_.ConstantFloat(width, RegisterBits(scalar, bits))
-                             : m_.ConstantInt(width, bits);
+  return ir::IsFloat(scalar) ? m_.constants.Float(width, RegisterBits(scalar, bits))
+                             : m_.constants.Int(width, bits);
 }
 
 Id ScalarEmitter::FloatConstant(Scalar scalar, double value) {
-  return scalar == Scalar::F64 ? m_.ConstantFloat(64, std::bit_cast<uint64_t>(value))
-                               : m_.ConstantFloat(32, std::bit_cast<uint32_t>(static_cast<float>(value)));
+  return scalar == Scalar::F64 ? m_.constants.Float(64, std::bit_cast<uint64_t>(value))
+                               : m_.constants.Float(32, std::bit_cast<uint32_t>(static_cast<float>(value)));
 }
 
 Id ScalarEmitter::Float(spv::Op op, Scalar scalar, std::initializer_list<Id> operands) {
@@ -95,7 +95,7 @@ Id ScalarEmitter::Emit(Op op, Scalar operand, Scalar result, std::span<const Id>
   bool is_float = ir::IsFloat(operand);
   if (operands.size() == 1) {
     if (is_float) return UnaryFloat(op, operand, operands[0]);
-    if (operand == Scalar::I1) return f_.Emit(spv::OpLogicalNot, m_.BoolType(), {operands[0]});
+    if (operand == Scalar::I1) return f_.Emit(spv::OpLogicalNot, m_.types.Bool(), {operands[0]});
     return UnaryInteger(op, operand, operands[0]);
   }
   ADC_CHECK(operands.size() == 2, "a scalar operation with an unknown number of operands");
@@ -108,9 +108,9 @@ Id ScalarEmitter::Normalise(Scalar scalar, Id value) {
   uint32_t bits = ir::BitWidth(scalar);
   if (bits >= 32) return value;
   if (ir::IsSigned(scalar))
-    return f_.Emit(spv::OpBitFieldSExtract, m_.IntType(32),
-                   {value, m_.ConstantInt(32, 0), m_.ConstantInt(32, bits)});
-  return f_.And(32, value, m_.ConstantInt(32, (1u << bits) - 1));
+    return f_.Emit(spv::OpBitFieldSExtract, m_.types.Int(32),
+                   {value, m_.constants.Int(32, 0), m_.constants.Int(32, bits)});
+  return f_.And(32, value, m_.constants.Int(32, (1u << bits) - 1));
 }
 
 Id ScalarEmitter::UnaryInteger(Op op, Scalar scalar, Id a) {
@@ -144,9 +144,9 @@ Id ScalarEmitter::UnaryInteger(Op op, Scalar scalar, Id a) {
 }
 
 Id ScalarEmitter::CountBits(Scalar scalar, Id a) {
-  Id word = m_.IntType(32);
+  Id word = m_.types.Int(32);
   uint32_t bits = ir::BitWidth(scalar);
-  if (bits < 32) a = f_.And(32, a, m_.ConstantInt(32, (1u << bits) - 1));
+  if (bits < 32) a = f_.And(32, a, m_.constants.Int(32, (1u << bits) - 1));
   if (bits <= 32) return f_.Emit(spv::OpBitCount, word, {a});
   Id low = f_.Resize(a, 64, 32, false);
   Id high = f_.Resize(f_.ShiftRight(64, a, f_.Int(32, 32)), 64, 32, false);
@@ -156,10 +156,10 @@ Id ScalarEmitter::CountBits(Scalar scalar, Id a) {
 
 /// FindUMsb gives -1 for 0, which makes 32 of 31 - (-1).
 Id ScalarEmitter::CountLeadingZeros(Scalar scalar, Id a) {
-  Id word = m_.IntType(32);
+  Id word = m_.types.Int(32);
   uint32_t bits = ir::BitWidth(scalar);
   auto highest = [&](Id value) { return f_.Glsl(GLSLstd450FindUMsb, word, {value}); };
-  if (bits < 32) a = f_.And(32, a, m_.ConstantInt(32, (1u << bits) - 1));
+  if (bits < 32) a = f_.And(32, a, m_.constants.Int(32, (1u << bits) - 1));
   if (bits <= 32) return f_.Sub(32, f_.Int(32, bits - 1), highest(a));
   Id low = f_.Resize(a, 64, 32, false);
   Id high = f_.Resize(f_.ShiftRight(64, a, f_.Int(32, 32)), 64, 32, false);
@@ -173,9 +173,9 @@ Id ScalarEmitter::BinaryBool(Op op, Id a, Id b) {
   // clang-format off
   switch (ir::In<ir::BoolBinaryOp>(op)) {
     using enum ir::BoolBinaryOp;
-    case And: return f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {a, b});
-    case Or: return f_.Emit(spv::OpLogicalOr, m_.BoolType(), {a, b});
-    case Xor: return f_.Emit(spv::OpLogicalNotEqual, m_.BoolType(), {a, b});
+    case And: return f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {a, b});
+    case Or: return f_.Emit(spv::OpLogicalOr, m_.types.Bool(), {a, b});
+    case Xor: return f_.Emit(spv::OpLogicalNotEqual, m_.types.Bool(), {a, b});
     case Other: break;
   }
   // clang-format on
@@ -216,9 +216,9 @@ Id ScalarEmitter::Divide(Op op, Scalar scalar, Id a, Id b) {
   Id type = RegisterType(scalar);
   uint32_t width = RegisterWidth(scalar);
   Id zero = f_.Int(width, 0), one = f_.Int(width, 1), minus_one = f_.Int(width, ~uint64_t{0});
-  std::optional<uint64_t> known = m_.IntegerOf(b);
+  std::optional<uint64_t> known = m_.constants.IntegerOf(b);
   auto equal = [&](Id x, Id y) {
-    if (known && x == b) return m_.ConstantBool(b == y);
+    if (known && x == b) return m_.constants.Bool(b == y);
     return f_.Compare(spv::OpIEqual, x, y);
   };
   Id is_zero = equal(b, zero);
@@ -237,7 +237,8 @@ Id ScalarEmitter::Divide(Op op, Scalar scalar, Id a, Id b) {
   // Whether the remainder by `divisor` points away from it, so that the quotient was rounded up.
   auto is_above = [&](Id remainder) {
     Id apart = f_.Compare(spv::OpSLessThan, f_.Emit(spv::OpBitwiseXor, type, {remainder, divisor}), zero);
-    return f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {apart, f_.Compare(spv::OpINotEqual, remainder, zero)});
+    return f_.Emit(spv::OpLogicalAnd, m_.types.Bool(),
+                   {apart, f_.Compare(spv::OpINotEqual, remainder, zero)});
   };
   if (!quotient) {
     // By 1 or -1 nothing remains, and 0 asks for 0. OpSRem leaves negative operands to the device.
@@ -255,7 +256,7 @@ Id ScalarEmitter::Divide(Op op, Scalar scalar, Id a, Id b) {
     Id alike =
         f_.Compare(spv::OpSGreaterThanEqual, f_.Emit(spv::OpBitwiseXor, type, {remainder, divisor}), zero);
     Id below =
-        f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {alike, f_.Compare(spv::OpINotEqual, remainder, zero)});
+        f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {alike, f_.Compare(spv::OpINotEqual, remainder, zero)});
     result = f_.Choose(type, below, f_.Add(width, result, one), result);
   }
   if (!known || b == minus_one)
@@ -294,7 +295,7 @@ Id ScalarEmitter::UnaryFloat(Op op, Scalar scalar, Id a) {
 /// Trunc of f64 by Floor and Ceil, since Mesa's llvmpipe computes its own wrongly on processors without
 /// AVX-512.
 Id ScalarEmitter::TruncateWide(Id a) {
-  Id type = m_.FloatType(64);
+  Id type = m_.types.Float(64);
   Id below = f_.Compare(spv::OpFOrdLessThan, a, FloatConstant(Scalar::F64, 0));
   Id up = f_.Glsl(GLSLstd450Ceil, type, {a}), down = f_.Glsl(GLSLstd450Floor, type, {a});
   return f_.Choose(type, below, up, down);
@@ -303,11 +304,11 @@ Id ScalarEmitter::TruncateWide(Id a) {
 /// RoundEven of f64, for the same reason: at 2^52 the distance between two numbers is 1, so that adding 2^52
 /// to a smaller magnitude rounds it. Larger magnitudes are integers.
 Id ScalarEmitter::RoundWide(Id a) {
-  Id type = m_.FloatType(64), bits = m_.IntType(64);
+  Id type = m_.types.Float(64), bits = m_.types.Int(64);
   Id magnitude = f_.Glsl(GLSLstd450FAbs, type, {a}), limit = FloatConstant(Scalar::F64, 0x1p52);
   Id sum = Exact(spv::OpFAdd, Scalar::F64, {magnitude, limit});
   Id rounded = f_.Emit(spv::OpBitcast, bits, {Exact(spv::OpFSub, Scalar::F64, {sum, limit})});
-  Id sign = f_.And(64, f_.Emit(spv::OpBitcast, bits, {a}), m_.ConstantInt(64, uint64_t{1} << 63));
+  Id sign = f_.And(64, f_.Emit(spv::OpBitcast, bits, {a}), m_.constants.Int(64, uint64_t{1} << 63));
   Id with_sign = f_.Emit(spv::OpBitcast, type, {f_.Emit(spv::OpBitwiseOr, bits, {rounded, sign})});
   return f_.Choose(type, f_.Compare(spv::OpFOrdLessThan, magnitude, limit), with_sign, a);
 }
@@ -321,15 +322,15 @@ Id ScalarEmitter::TimesZero(Scalar scalar, Id a, Id b) {
   uint32_t width = wide ? 64 : 32;
   uint64_t sign = uint64_t{1} << (width - 1), infinity = wide ? uint64_t{0x7FF} << 52 : uint64_t{0xFF} << 23;
   uint64_t quiet = infinity | infinity >> 1;
-  auto is_zero = [&](Id id) { return (m_.FloatBits(id).value_or(1) & ~sign) == 0; };
+  auto is_zero = [&](Id id) { return (m_.constants.FloatBits(id).value_or(1) & ~sign) == 0; };
   if (is_zero(a)) std::swap(a, b);
   if (!is_zero(b)) return 0;
-  Id bits_type = m_.IntType(width), type = RegisterType(scalar);
-  auto constant = [&](uint64_t value) { return m_.ConstantInt(width, value); };
+  Id bits_type = m_.types.Int(width), type = RegisterType(scalar);
+  auto constant = [&](uint64_t value) { return m_.constants.Int(width, value); };
   Id bits = f_.Emit(spv::OpBitcast, bits_type, {a});
   Id exponent = f_.Emit(spv::OpBitwiseAnd, bits_type, {bits, constant(infinity)});
   Id zero = f_.Emit(spv::OpBitwiseAnd, bits_type, {bits, constant(sign)});
-  if (*m_.FloatBits(b) != 0) zero = f_.Emit(spv::OpBitwiseXor, bits_type, {zero, constant(sign)});
+  if (*m_.constants.FloatBits(b) != 0) zero = f_.Emit(spv::OpBitwiseXor, bits_type, {zero, constant(sign)});
   Id finite = f_.Compare(spv::OpINotEqual, exponent, constant(infinity));
   Id chosen = f_.Choose(bits_type, finite, zero, constant(quiet));
   return f_.Emit(spv::OpBitcast, type, {chosen});
@@ -474,7 +475,7 @@ Id ScalarEmitter::FloatToInteger(Scalar from, Scalar to, Id a) {
   Id is_above = f_.Compare(spv::OpFOrdGreaterThanEqual, a, above);
   Id is_below = f_.Compare(spv::OpFOrdLessThanEqual, a, below);
   Id fits =
-      f_.Emit(spv::OpLogicalAnd, m_.BoolType(),
+      f_.Emit(spv::OpLogicalAnd, m_.types.Bool(),
               {f_.Compare(spv::OpFOrdLessThan, a, above), f_.Compare(spv::OpFOrdGreaterThan, a, below)});
   Id safe = Choose(from, fits, a, FloatConstant(from, 0));
   Id number = f_.Emit(is_signed ? spv::OpConvertFToS : spv::OpConvertFToU, RegisterType(to), {safe});
@@ -483,20 +484,20 @@ Id ScalarEmitter::FloatToInteger(Scalar from, Scalar to, Id a) {
 }
 
 Id ScalarEmitter::ToBits(Scalar scalar, Id value) {
-  if (scalar == Scalar::I1) return f_.Choose(m_.IntType(32), value, f_.Int(32, 1), f_.Int(32, 0));
+  if (scalar == Scalar::I1) return f_.Choose(m_.types.Int(32), value, f_.Int(32, 1), f_.Int(32, 0));
   if (!ir::IsFloat(scalar)) return value;
-  if (scalar != Scalar::F16) return f_.Emit(spv::OpBitcast, m_.IntType(RegisterWidth(scalar)), {value});
-  Id pair = f_.Emit(spv::OpCompositeConstruct, m_.VectorType(m_.FloatType(32), 2),
+  if (scalar != Scalar::F16) return f_.Emit(spv::OpBitcast, m_.types.Int(RegisterWidth(scalar)), {value});
+  Id pair = f_.Emit(spv::OpCompositeConstruct, m_.types.Vector(m_.types.Float(32), 2),
                     {value, FloatConstant(Scalar::F32, 0)});
-  return f_.Glsl(GLSLstd450PackHalf2x16, m_.IntType(32), {pair});
+  return f_.Glsl(GLSLstd450PackHalf2x16, m_.types.Int(32), {pair});
 }
 
 Id ScalarEmitter::FromBits(Scalar scalar, Id bits) {
   if (scalar == Scalar::I1) return f_.Compare(spv::OpINotEqual, bits, f_.Int(32, 0));
   if (!ir::IsFloat(scalar)) return Normalise(scalar, bits);
   if (scalar != Scalar::F16) return f_.Emit(spv::OpBitcast, RegisterType(scalar), {bits});
-  Id pair = f_.Glsl(GLSLstd450UnpackHalf2x16, m_.VectorType(m_.FloatType(32), 2), {bits});
-  return f_.Emit(spv::OpCompositeExtract, m_.FloatType(32), {pair, 0});
+  Id pair = f_.Glsl(GLSLstd450UnpackHalf2x16, m_.types.Vector(m_.types.Float(32), 2), {bits});
+  return f_.Emit(spv::OpCompositeExtract, m_.types.Float(32), {pair, 0});
 }
 
 Id ScalarEmitter::Reinterpret(Scalar from, Scalar to, Id a) {
@@ -507,7 +508,7 @@ Id ScalarEmitter::Reinterpret(Scalar from, Scalar to, Id a) {
 /// 0.5 leaves multiples of 2^-24, which are the subnormal numbers; above, half of the bits that are cut off
 /// is added, less one bit where the rest is even; from 65520 on it is infinite.
 Id ScalarEmitter::RoundToHalf(Id single) {
-  Id word = m_.IntType(32), number = m_.FloatType(32);
+  Id word = m_.types.Int(32), number = m_.types.Float(32);
   Id bits = f_.Emit(spv::OpBitcast, word, {single});
   Id sign = f_.And(32, bits, f_.Int(32, 0x80000000u));
   Id magnitude = f_.And(32, bits, f_.Int(32, 0x7FFFFFFFu));
@@ -528,7 +529,7 @@ Id ScalarEmitter::RoundToHalf(Id single) {
 
 /// The f32 below in magnitude, with its last bit set, wherever something was cut off.
 Id ScalarEmitter::RoundToOdd(Id wide) {
-  Id word = m_.IntType(32), number = m_.FloatType(32), type = m_.FloatType(64);
+  Id word = m_.types.Int(32), number = m_.types.Float(32), type = m_.types.Float(64);
   Id nearest = f_.Emit(spv::OpFConvert, number, {wide});
   Id back = f_.Emit(spv::OpFConvert, type, {nearest});
   Id bits = f_.Emit(spv::OpBitcast, word, {nearest});
@@ -544,7 +545,7 @@ Id ScalarEmitter::RoundToOdd(Id wide) {
 /// rounding it to f16 is the only rounding.
 Id ScalarEmitter::HalfFma(Id a, Id b, Id c) {
   constexpr Scalar kSingle = Scalar::F32;
-  Id word = m_.IntType(32), zero = FloatConstant(kSingle, 0);
+  Id word = m_.types.Int(32), zero = FloatConstant(kSingle, 0);
   Id product = Exact(spv::OpFMul, kSingle, {a, b});
   Id sum = Exact(spv::OpFAdd, kSingle, {product, c});
   Id share = Exact(spv::OpFSub, kSingle, {sum, product});
@@ -556,12 +557,12 @@ Id ScalarEmitter::HalfFma(Id a, Id b, Id c) {
   Id positive = f_.Compare(spv::OpFOrdGreaterThan, lost, zero);
   Id negative = f_.Compare(spv::OpFOrdLessThan, lost, zero);
   Id above = f_.Compare(spv::OpFOrdGreaterThan, sum, zero);
-  Id outward = f_.Emit(spv::OpLogicalEqual, m_.BoolType(), {positive, above});
+  Id outward = f_.Emit(spv::OpLogicalEqual, m_.types.Bool(), {positive, above});
   Id step = f_.Choose(word, outward, f_.Int(32, 1), f_.Int(32, ~uint64_t{0}));
-  Id some = f_.Emit(spv::OpLogicalOr, m_.BoolType(), {positive, negative});
-  Id moves = f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {some, is_even});
+  Id some = f_.Emit(spv::OpLogicalOr, m_.types.Bool(), {positive, negative});
+  Id moves = f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {some, is_even});
   Id odd = f_.Choose(word, moves, f_.Add(32, bits, step), bits);
-  return RoundToHalf(f_.Emit(spv::OpBitcast, m_.FloatType(32), {odd}));
+  return RoundToHalf(f_.Emit(spv::OpBitcast, m_.types.Float(32), {odd}));
 }
 
 }  // namespace adc::codegen::spirv

@@ -17,7 +17,7 @@ bool IsFloatInBlock(ir::Type type) {
 
 Id ScalarInBlock(ModuleBuilder& m, ir::Type type) {
   uint32_t width = type.Is(Scalar::I1) ? 32 : RegisterWidth(type.scalar);
-  return IsFloatInBlock(type) ? m.FloatType(width) : m.IntType(width);
+  return IsFloatInBlock(type) ? m.types.Float(width) : m.types.Int(width);
 }
 
 /// Whether a vector, or an array of them, may lie where the shader has the value: not across 16 bytes, as a
@@ -36,11 +36,11 @@ bool IsWholeInBlock(const ir::ShaderBinding& binding, ir::Type type) {
 
 Id WholeInBlock(ModuleBuilder& m, const ir::ShaderBinding& binding, ir::Type type) {
   Id scalar = ScalarInBlock(m, type);
-  if (type.IsVec()) return m.VectorType(scalar, type.rows);
+  if (type.IsVec()) return m.types.Vector(scalar, type.rows);
   if (!type.IsMat()) return scalar;
   uint32_t lines = binding.row_major ? type.rows : type.columns;
   uint32_t length = binding.row_major ? type.columns : type.rows;
-  return m.ArrayInBlock(m.VectorType(scalar, length), lines, binding.matrix_stride);
+  return m.types.ArrayInBlock(m.types.Vector(scalar, length), lines, binding.matrix_stride);
 }
 
 /// The values that lie in one block of the shader, by offset: a member per value, and per component of a
@@ -80,7 +80,7 @@ Id LaunchWords::ShaderValue(uint32_t param, uint32_t component) {
                                    f_.Resize(invocations_.Along(binding.number), entry_.Wide(), 32, false));
   if (binding.kind == Kind::SpecConstant) {
     uint32_t width = type.Is(Scalar::I1) ? 32 : RegisterWidth(type.scalar);
-    Id bits = m_.SpecializedInt(width, binding.number, binding.default_bits, entry_.NameOf(param));
+    Id bits = m_.constants.SpecializedInt(width, binding.number, binding.default_bits, entry_.NameOf(param));
     return entry_.scalars.FromBits(type.scalar, bits);
   }
   bool push = binding.kind == Kind::PushConstant;
@@ -94,7 +94,7 @@ Id LaunchWords::ShaderValue(uint32_t param, uint32_t component) {
   if (variable == 0) {
     std::vector<BlockMember> list;
     for (const auto& [offset, member] : members) list.push_back(member);
-    Id block = m_.BlockOf(list);
+    Id block = m_.types.BlockOf(list);
     variable = m_.GlobalVariable(memory, block);
     m_.Name(block, binding.block);
     m_.Name(variable, binding.block);
@@ -118,7 +118,7 @@ Id LaunchWords::ShaderValue(uint32_t param, uint32_t component) {
     chain.push_back(f_.Int(32, component));
   }
   Id scalar = ScalarInBlock(m_, type);
-  Id place = f_.Emit(spv::OpAccessChain, m_.PointerType(memory, scalar), chain);
+  Id place = f_.Emit(spv::OpAccessChain, m_.types.Pointer(memory, scalar), chain);
   Id loaded = f_.Load(scalar, place, 0);
   return IsFloatInBlock(type) ? loaded : entry_.scalars.FromBits(type.scalar, loaded);
 }

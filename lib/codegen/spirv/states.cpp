@@ -12,7 +12,7 @@ States::States(const ir::Function& function, FunctionBuilder& builder, KernelPar
     Id type = kernel->environment.entry.scalars.RegisterType(kernel->sums.sums()[sum].scalar);
     of_sums_.push_back(New(type, kernel->sums.Start(sum)));
     bool touch = kernel->sums.sums()[sum].touches;
-    of_touches_.push_back(touch ? New(m.BoolType(), m.ConstantBool(false)) : ir::kNoAttr);
+    of_touches_.push_back(touch ? New(m.types.Bool(), m.constants.Bool(false)) : ir::kNoAttr);
   }
   for (ir::Inst inst : function[function.Body()].insts) Find(inst);
 }
@@ -32,7 +32,7 @@ void States::Find(ir::Inst inst) {
   }
   if (data.op == ir::Op::RowClaim && kernel_->environment.words.IsGated(data.attr)) {
     auto [place, fresh] = of_gates_.try_emplace(data.attr, 0);
-    if (fresh) place->second = New(f_.module().IntType(64), kernel_->rows.Unclaimed());
+    if (fresh) place->second = New(f_.module().types.Int(64), kernel_->rows.Unclaimed());
     found.push_back(place->second);
   }
   for (ir::Block region : data.regions) {
@@ -79,7 +79,7 @@ bool States::EmitChange(ir::Inst inst) {
   if (uint32_t sum = kernel_->sums.SumOf(inst); sum != ir::kNoAttr) {
     Id& total = now_[of_sums_[sum]];
     total = kernel_->sums.Accumulate(inst, total);
-    if (of_touches_[sum] != ir::kNoAttr) now_[of_touches_[sum]] = f_.module().ConstantBool(true);
+    if (of_touches_[sum] != ir::kNoAttr) now_[of_touches_[sum]] = f_.module().constants.Bool(true);
     return true;
   }
   if (function_[inst].op != ir::Op::RowClaim) return false;

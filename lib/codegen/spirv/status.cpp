@@ -17,7 +17,7 @@ template <class WordPlace>
 void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& report) {
   bool narrow = environment_.entry.narrow;
   ModuleBuilder& m = context_.module;
-  Id type = m.IntType(32), relaxed = f.Int(32, 0);
+  Id type = m.types.Int(32), relaxed = f.Int(32, 0);
   Id found = f.Emit(spv::OpAtomicCompareExchange, type,
                     {word(ADRT_CPU_STATUS_SOURCE).pointer, f.Int(32, spv::ScopeDevice), relaxed, relaxed,
                      report.source, f.Int(32, 0)});
@@ -61,20 +61,20 @@ Id StatusReporter::MakeFunction() {
   ModuleBuilder& m = context_.module;
   bool bound = !HasAddresses(environment_.entry.addressing);
   spv::StorageClass memory = bound ? spv::StorageClassStorageBuffer : spv::StorageClassPhysicalStorageBuffer;
-  Id word = m.IntType(32), wide = m.IntType(environment_.entry.Wide());
+  Id word = m.types.Int(32), wide = m.types.Int(environment_.entry.Wide());
   std::vector<Id> parameters = {word, word, word, word, wide, wide};
   if (!bound) parameters.insert(parameters.begin(), wide);
-  FunctionBuilder f(m, m.VoidType(), parameters);
+  FunctionBuilder f(m, m.types.Void(), parameters);
   m.Name(f.id(), "adc.raise");
   Id status = 0;
   if (bound) {
     status = environment_.blocks.StatusBlock();
   } else {
-    Id block = m.BlockOfArray(TypeOf(m, Storage::U32), BytesOf(Storage::U32), true);
-    status = f.Emit(spv::OpConvertUToPtr, m.PointerType(memory, block), {f.Parameter(0)});
+    Id block = m.types.BlockOfArray(TypeOf(m, Storage::U32), BytesOf(Storage::U32), true);
+    status = f.Emit(spv::OpConvertUToPtr, m.types.Pointer(memory, block), {f.Parameter(0)});
   }
   auto place = [&](uint32_t number) {
-    Id type = m.PointerType(memory, word);
+    Id type = m.types.Pointer(memory, word);
     Id pointer = f.Emit(spv::OpAccessChain, type, {status, f.Int(32, 0), f.Int(32, number)});
     return Place{pointer, bound ? 0u : 4u, Storage::U32};
   };
@@ -98,7 +98,7 @@ void StatusReporter::Raise(StatusCode code, uint32_t index, Id needed) {
                      f_.Int(32, task_), f_.Int(32, index), needed != 0 ? needed : zero,
                      iteration_ != 0 ? iteration_ : zero})
     operands.push_back(operand);
-  f_.Emit(spv::OpFunctionCall, context_.module.VoidType(), operands);
+  f_.Emit(spv::OpFunctionCall, context_.module.types.Void(), operands);
 }
 
 }  // namespace adc::codegen::spirv

@@ -43,21 +43,21 @@ Id TypeOf(ModuleBuilder& module, Storage storage) {
   switch (storage) {
     case Storage::U8:
       module.AddCapability(spv::CapabilityStorageBuffer8BitAccess);
-      return module.IntType(8);
+      return module.types.Int(8);
     case Storage::U16:
       module.AddCapability(spv::CapabilityStorageBuffer16BitAccess);
-      return module.IntType(16);
+      return module.types.Int(16);
     case Storage::U32:
-      return module.IntType(32);
+      return module.types.Int(32);
     case Storage::U64:
-      return module.IntType(64);
+      return module.types.Int(64);
     case Storage::F16:
       module.AddCapability(spv::CapabilityStorageBuffer16BitAccess);
-      return module.FloatType(16);
+      return module.types.Float(16);
     case Storage::F32:
-      return module.FloatType(32);
+      return module.types.Float(32);
     case Storage::F64:
-      return module.FloatType(64);
+      return module.types.Float(64);
   }
   ADC_UNREACHABLE("a storage without a type");
 }

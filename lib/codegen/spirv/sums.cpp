@@ -56,7 +56,7 @@ spv::Op SumEmitter::Reduce(Reduction reduction, Scalar scalar) const {
 }
 
 Id SumEmitter::Together(spv::Op how, uint32_t width, Id value) {
-  return f_.Emit(how, m_.IntType(width),
+  return f_.Emit(how, m_.types.Int(width),
                  {f_.Int(32, spv::ScopeSubgroup), static_cast<uint32_t>(spv::GroupOperationReduce), value});
 }
 
@@ -64,12 +64,12 @@ Id SumEmitter::Together(spv::Op how, uint32_t width, Id value) {
 Id SumEmitter::TruthTogether(spv::Op how, Id truth) {
   if (!m_.IsForTranslators()) {
     constexpr auto kReduce = static_cast<uint32_t>(spv::GroupOperationReduce);
-    return f_.Emit(how, m_.BoolType(), {f_.Int(32, spv::ScopeSubgroup), kReduce, truth});
+    return f_.Emit(how, m_.types.Bool(), {f_.Int(32, spv::ScopeSubgroup), kReduce, truth});
   }
   spv::Op of_bits = how == spv::OpGroupNonUniformLogicalAnd  ? spv::OpGroupNonUniformBitwiseAnd
                     : how == spv::OpGroupNonUniformLogicalOr ? spv::OpGroupNonUniformBitwiseOr
                                                              : spv::OpGroupNonUniformBitwiseXor;
-  Id bit = f_.Choose(m_.IntType(32), truth, f_.Int(32, 1), f_.Int(32, 0));
+  Id bit = f_.Choose(m_.types.Int(32), truth, f_.Int(32, 1), f_.Int(32, 0));
   return f_.Compare(spv::OpINotEqual, Together(of_bits, 32, bit), f_.Int(32, 0));
 }
 
@@ -97,7 +97,7 @@ Id SumEmitter::ReduceWide(Reduction reduction, Scalar scalar, Id total) {
   spv::Op sign = is_max ? spv::OpGroupNonUniformSMax : spv::OpGroupNonUniformSMin;
   Id best = Together(is_signed ? sign : bits, 32, high);
   Id other = f_.Int(32, is_max ? 0 : UINT32_MAX);
-  low = f_.Choose(m_.IntType(32), f_.Compare(spv::OpIEqual, high, best), low, other);
+  low = f_.Choose(m_.types.Int(32), f_.Compare(spv::OpIEqual, high, best), low, other);
   low = f_.Resize(Together(bits, 32, low), 32, 64, false);
   return f_.Add(64, low, at(best, 32));
 }
@@ -106,7 +106,7 @@ Id SumEmitter::ReduceWide(Reduction reduction, Scalar scalar, Id total) {
 /// how one is elected.
 Id SumEmitter::Leads() {
   if (!m_.IsForTranslators())
-    return f_.Emit(spv::OpGroupNonUniformElect, m_.BoolType(), {f_.Int(32, spv::ScopeSubgroup)});
+    return f_.Emit(spv::OpGroupNonUniformElect, m_.types.Bool(), {f_.Int(32, spv::ScopeSubgroup)});
   Id own = environment_.invocations.NumberInSubgroup();
   return f_.Compare(spv::OpIEqual, own, Together(spv::OpGroupNonUniformUMin, 32, own));
 }
@@ -149,12 +149,12 @@ Id SumEmitter::AddOver(Scalar scalar, Id has, Id value) {
 
 Id SumEmitter::PeersOf(std::pair<Id, uint32_t> element, Id left) {
   auto [number, width] = element;
-  Id peers = left, word = m_.IntType(32);
+  Id peers = left, word = m_.types.Int(32);
   for (uint32_t shift = 0; shift < width; shift += 32) {
     Id part = f_.Resize(f_.ShiftRight(width, number, f_.Int(32, shift)), width, 32, false);
     Id least = Together(spv::OpGroupNonUniformUMin, 32, f_.Choose(word, peers, part, f_.Int(32, UINT32_MAX)));
     Id same = f_.Compare(spv::OpIEqual, part, least);
-    peers = f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {peers, same});
+    peers = f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {peers, same});
   }
   return peers;
 }
@@ -218,11 +218,11 @@ void SumEmitter::AddTogether(std::span<const ir::Inst> sums, Id active, bool one
     f_.Start(join);
   };
   Id number = environment_.invocations.NumberInSubgroup(), none = f_.Int(32, UINT32_MAX),
-     truth = m_.BoolType();
+     truth = m_.types.Bool();
   Id left = active;
   for (uint32_t round = 0; round < rounds; ++round) {
     Id peers = one_cell ? active : PeersOf(memory_.NumberOf(sums[0]), left);
-    Id own = f_.Choose(m_.IntType(32), peers, number, none);
+    Id own = f_.Choose(m_.types.Int(32), peers, number, none);
     Id first = Together(spv::OpGroupNonUniformUMin, 32, own);
     std::vector<Id> totals;
     for (Id value : values) totals.push_back(AddOver(scalar, peers, value));
@@ -243,8 +243,8 @@ std::vector<SumEmitter::Left> SumEmitter::LeftOf(std::vector<Partial>& partials,
                       return memory_.atomics().Combine(op, scalar, a, std::span<const Id>(&b, 1));
                     }});
     if (partial.touched == 0) continue;
-    left.push_back({&partial.touched, m_.BoolType(),
-                    [this](Id a, Id b) { return f_.Emit(spv::OpLogicalOr, m_.BoolType(), {a, b}); }});
+    left.push_back({&partial.touched, m_.types.Bool(),
+                    [this](Id a, Id b) { return f_.Emit(spv::OpLogicalOr, m_.types.Bool(), {a, b}); }});
   }
   return left;
 }
@@ -252,14 +252,14 @@ std::vector<SumEmitter::Left> SumEmitter::LeftOf(std::vector<Partial>& partials,
 void SumEmitter::Collect(std::span<const Left> left, std::span<const Id> variables, Id count) {
   Id one = f_.Int(32, 1);
   auto at = [&](size_t n, Id place) {
-    Id pointer = f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassWorkgroup, left[n].type),
+    Id pointer = f_.Emit(spv::OpAccessChain, m_.types.Pointer(spv::StorageClassWorkgroup, left[n].type),
                          {variables[n], place});
     return f_.Load(left[n].type, pointer, 0);
   };
   std::vector<Id> first;
   for (size_t n = 0; n < left.size(); ++n) first.push_back(at(n, f_.Int(32, 0)));
   LoopLabels loop = f_.BeginLoop();
-  OpenPhi place = f_.LoopPhi(loop, m_.IntType(32), one);
+  OpenPhi place = f_.LoopPhi(loop, m_.types.Int(32), one);
   std::vector<OpenPhi> totals;
   for (size_t n = 0; n < left.size(); ++n) totals.push_back(f_.LoopPhi(loop, left[n].type, first[n]));
   f_.EndHeader(loop, f_.Compare(spv::OpULessThan, place.id, count));
@@ -282,14 +282,14 @@ Id SumEmitter::OverBlock(std::vector<Partial>& partials) {
     Id leave = 0, gone = 0;
     if (by_subgroup) {
       leave = m_.NewId(), gone = m_.NewId();
-      f_.Select(f_.Emit(spv::OpGroupNonUniformElect, m_.BoolType(), {f_.Int(32, spv::ScopeSubgroup)}), leave,
-                gone, gone);
+      f_.Select(f_.Emit(spv::OpGroupNonUniformElect, m_.types.Bool(), {f_.Int(32, spv::ScopeSubgroup)}),
+                leave, gone, gone);
       f_.Start(leave);
     }
     for (const Left& what : left[by_subgroup]) {
       Id variable = environment_.entry.Shared(what.type, block_size_);
       variables[by_subgroup].push_back(variable);
-      Id pointer = f_.Emit(spv::OpAccessChain, m_.PointerType(spv::StorageClassWorkgroup, what.type),
+      Id pointer = f_.Emit(spv::OpAccessChain, m_.types.Pointer(spv::StorageClassWorkgroup, what.type),
                            {variable, place});
       f_.Store(pointer, *what.value, 0);
     }
@@ -313,7 +313,7 @@ void SumEmitter::UpdateCell(uint32_t sum, const Partial& partial) {
   Id updates = partial.leads;
   if (partial.touched != 0)
     updates = updates == 0 ? partial.touched
-                           : f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {updates, partial.touched});
+                           : f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {updates, partial.touched});
   Id update = m_.NewId(), updated = m_.NewId();
   if (updates != 0) {
     f_.Select(updates, update, updated, updated);

@@ -53,10 +53,10 @@ void TaskEmitter::EmitSerial(const analysis::Task& task) {
 // there), so that another number tells how often it has run.
 void TaskEmitter::EmitCutCheck() {
   Id check = m_.NewId(), done = m_.NewId(), cut = m_.NewId(), whole = m_.NewId();
-  f_.Select(m_.SpecializedBool(ADRT_VULKAN_CUTS_LOOPS), check, done, done);
+  f_.Select(m_.constants.SpecializedBool(ADRT_VULKAN_CUTS_LOOPS), check, done, done);
   f_.Start(check);
   uint32_t width = environment_.entry.Wide();
-  Id wide = m_.IntType(width), turns = Unfolded(f_.Int(width, 2));
+  Id wide = m_.types.Int(width), turns = Unfolded(f_.Int(width, 2));
   LoopLabels loop = f_.BeginLoop();
   OpenPhi turn = f_.LoopPhi(loop, wide, f_.Int(width, 0)), left = f_.LoopPhi(loop, wide, turns);
   f_.EndHeader(loop, f_.Compare(spv::OpULessThan, turn.id, turns));
@@ -77,7 +77,7 @@ Id TaskEmitter::Unfolded(Id extent) {
   if (context_.IsMetal()) return extent;
   // No launch has 2^63 iterations; the loader makes none of 2^31 for code that counts them in 32 bits.
   uint32_t width = environment_.entry.Wide();
-  return f_.Emit(spv::OpIAdd, m_.IntType(width),
+  return f_.Emit(spv::OpIAdd, m_.types.Int(width),
                  {extent, f_.ShiftRight(width, environment_.words.Iterations(), f_.Int(32, width - 1))});
 }
 
@@ -102,9 +102,9 @@ std::vector<TaskEmitter::Axis> TaskEmitter::AxesOf(ir::Inst loop, bool with_firs
       // The distance of 32-bit bounds fits 32 bits without a sign.
       Id high = values_.Get(high_value);
       Id some = f_.Compare(spv::OpSLessThan, low, high);
-      extent = f_.Choose(m_.IntType(width), some, f_.Sub(width, high, low), f_.Int(width, 0));
+      extent = f_.Choose(m_.types.Int(width), some, f_.Sub(width, high, low), f_.Int(width, 0));
       extent = f_.Resize(extent, width, environment_.entry.Wide(), false);
-      if (m_.IntegerOf(low) && m_.IntegerOf(high)) extent = Unfolded(extent);
+      if (m_.constants.IntegerOf(low) && m_.constants.IntegerOf(high)) extent = Unfolded(extent);
     }
     axes.push_back({counters[n], width, low, extent});
   }
@@ -131,7 +131,7 @@ void TaskEmitter::BindCounters(const std::vector<Axis>& axes, Id position) {
   std::vector<Id> digits;
   std::optional<uint64_t> known_total = 1;
   for (const Axis& axis : axes) {
-    std::optional<uint64_t> extent = axis.extent != 0 ? m_.IntegerOf(axis.extent) : std::nullopt;
+    std::optional<uint64_t> extent = axis.extent != 0 ? m_.constants.IntegerOf(axis.extent) : std::nullopt;
     known_total = known_total && extent && *extent < (uint64_t{1} << 31) && *known_total < (uint64_t{1} << 31)
                       ? std::optional(*known_total * *extent)
                       : std::nullopt;
@@ -151,7 +151,7 @@ void TaskEmitter::BindCounters(const std::vector<Axis>& axes, Id position) {
     f_.Branch(join);
     f_.Start(join);
     for (size_t n = 0; n < axes.size(); ++n)
-      digits.push_back(f_.Phi(m_.IntType(axes[n].width), short_digits[n], narrow, long_digits[n], wide));
+      digits.push_back(f_.Phi(m_.types.Int(axes[n].width), short_digits[n], narrow, long_digits[n], wide));
   }
   for (size_t n = 0; n < axes.size(); ++n)
     values_.Bind(axes[n].counter, f_.Add(axes[n].width, axes[n].low, digits[n]));
@@ -167,7 +167,7 @@ Id TaskEmitter::GuardBounds(const std::vector<Axis>& axes, Id first) {
   status_.Raise(StatusCode::BoundsMoved, 0, now);
   f_.Branch(run);
   f_.Start(run);
-  return f_.Choose(m_.IntType(64), differs, launched, first);
+  return f_.Choose(m_.types.Int(64), differs, launched, first);
 }
 
 std::vector<uint32_t> TaskEmitter::InvocationAxes(const ir::Module& module, const ir::Function& kernel,
@@ -199,7 +199,7 @@ void TaskEmitter::EmitInvocation(const analysis::Task& task) {
   memory_.SetIteration(task.parallel, environment_.invocations.Thread());
   ir::Block block = kernel_[task.parallel].regions[0];
   if (body_.in_step()) {
-    body_.in_step()->EmitBlock(block, m_.ConstantBool(true));
+    body_.in_step()->EmitBlock(block, m_.constants.Bool(true));
   } else {
     body_.EmitBlock(block);
   }
@@ -237,7 +237,7 @@ void TaskEmitter::EmitByLanesOrAlone(const analysis::Task& task, Id blocks) {
   Id reached = f_.Mul(width, blocks, f_.Int(width, lanes));
   Id by_lanes = f_.Compare(spv::OpUGreaterThanEqual, reached, environment_.words.Iterations());
   Id fills = environment_.invocations.FillsSubgroups(block_size_, lanes);
-  f_.Select(f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {by_lanes, fills}), together, alone, done);
+  f_.Select(f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {by_lanes, fills}), together, alone, done);
   f_.Start(together);
   EmitInTeams(task, lanes);
   f_.Branch(done);
@@ -262,7 +262,7 @@ void TaskEmitter::EmitInTeams(const analysis::Task& task, uint32_t lanes) {
     shares.lane = f_.Mod(32, place, f_.Int(32, lanes)), shares.number = f_.Div(32, place, f_.Int(32, lanes));
     iteration = f_.Add(width, iteration, f_.Resize(shares.lane, 32, width, false));
     shares.has = f_.Compare(spv::OpULessThan, iteration, total);
-    iteration = f_.Choose(m_.IntType(width), shares.has, iteration, f_.Sub(width, total, f_.Int(width, 1)));
+    iteration = f_.Choose(m_.types.Int(width), shares.has, iteration, f_.Sub(width, total, f_.Int(width, 1)));
   }
   body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
   status_.SetIteration(iteration);
@@ -282,7 +282,7 @@ void TaskEmitter::EmitAlone(const analysis::Task& task, Id by_lanes) {
   bool guarded = kernel_[task.parallel].Has(ir::Word::Recheck);
   std::vector<Axis> axes = AxesOf(task.parallel, guarded);
   uint32_t width = environment_.entry.Wide();
-  Id wide = m_.IntType(width);
+  Id wide = m_.types.Int(width);
   Id thread = environment_.invocations.Thread(), threads = environment_.words.Threads(),
      total = environment_.words.Iterations();
   // In step all threads of a workgroup stay as long as its first one has an iteration. With a shader's
@@ -312,12 +312,12 @@ void TaskEmitter::EmitAlone(const analysis::Task& task, Id by_lanes) {
   } else if (in_step) {
     Id has_one = f_.Compare(spv::OpULessThan, position, total);
     if (leads)
-      has_one =
-          f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {has_one, f_.Compare(spv::OpULessThan, thread, threads)});
+      has_one = f_.Emit(spv::OpLogicalAnd, m_.types.Bool(),
+                        {has_one, f_.Compare(spv::OpULessThan, thread, threads)});
     if (by_lanes != 0) {
       Id most = f_.Choose(wide, by_lanes, f_.Int(width, TeamLanes(task)), f_.Int(width, block_size_));
-      has_one =
-          f_.Emit(spv::OpLogicalAnd, m_.BoolType(), {has_one, f_.Compare(spv::OpULessThan, in_block, most)});
+      has_one = f_.Emit(spv::OpLogicalAnd, m_.types.Bool(),
+                        {has_one, f_.Compare(spv::OpULessThan, in_block, most)});
     }
     body_.in_step()->EmitBlock(block, has_one);
   } else {
