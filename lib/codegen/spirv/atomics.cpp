@@ -88,17 +88,13 @@ void AtomicEmitter::Add(const Place& place, Scalar scalar, Op op, Id value) {
   f_.Start(meets);
   Id nothing = f_.Int(ir::BitWidth(scalar), ir::FloatToBits(scalar, -0.0));
   Id first = scalars_.ToBits(scalar, value);
-  LoopLabels loop{turn, turn, turn, end, f_.Block()};
-  f_.Branch(turn);
-  f_.Start(turn);
-  OpenPhi left = f_.LoopPhi(loop, type, first);
+  Loop loop(f_, turn, end);
+  OpenPhi left = loop.Phi(type, first);
   Id taken = exchange(nothing);
   Id other = exchange(sum_with(taken, scalars_.FromBits(scalar, left.id)));
   Id put = f_.Compare(spv::OpIEqual, other, nothing);
-  f_.Close(loop, left, f_.Here(type, other));
-  f_.Do(spv::OpLoopMerge, {end, turn, static_cast<uint32_t>(spv::LoopControlMaskNone)});
-  f_.BranchIf(put, end, turn);
-  f_.Start(end);
+  loop.Close(left, f_.Here(type, other));
+  loop.EndTurn(put);
   f_.Branch(done);
   f_.Start(done);
 }
@@ -131,18 +127,14 @@ Id AtomicEmitter::Retry(const Place& place, Next next) {
   Id type = TypeOf(m_, place.storage), scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
   Id first = f_.Emit(spv::OpAtomicLoad, type, {place.pointer, scope, relaxed});
   Id turn = m_.NewId(), done = m_.NewId();
-  LoopLabels loop{turn, turn, turn, done, f_.Block()};
-  f_.Branch(turn);
-  f_.Start(turn);
-  OpenPhi seen = f_.LoopPhi(loop, type, first);
+  Loop loop(f_, turn, done);
+  OpenPhi seen = loop.Phi(type, first);
   Id desired = next(seen.id);
   Id got =
       f_.Emit(spv::OpAtomicCompareExchange, type, {place.pointer, scope, relaxed, relaxed, desired, seen.id});
   Id replaced = f_.Compare(spv::OpIEqual, got, seen.id);
-  f_.Close(loop, seen, f_.Here(type, got));
-  f_.Do(spv::OpLoopMerge, {done, turn, static_cast<uint32_t>(spv::LoopControlMaskNone)});
-  f_.BranchIf(replaced, done, turn);
-  f_.Start(done);
+  loop.Close(seen, f_.Here(type, got));
+  loop.EndTurn(replaced);
   return seen.id;
 }
 
@@ -171,14 +163,6 @@ void AtomicEmitter::UpdateCount(const Place& low_half, const Place& high_half, O
   Id scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
   Id low = f_.Resize(value, 64, 32, false);
   Id high = f_.Resize(f_.ShiftRight(64, value, f_.Int(32, 32)), 64, 32, false);
-  auto when = [&](Id condition, auto&& then) {
-    Id yes = m_.NewId(), join = m_.NewId();
-    f_.Select(condition, yes, join, join);
-    f_.Start(yes);
-    then();
-    f_.Branch(join);
-    f_.Start(join);
-  };
   auto update = [&](spv::Op how, const Place& place, Id by) {
     return f_.Emit(how, word, {place.pointer, scope, relaxed, by});
   };
@@ -186,13 +170,13 @@ void AtomicEmitter::UpdateCount(const Place& low_half, const Place& high_half, O
     Id before = update(spv::OpAtomicIAdd, low_half, low);
     Id carries = f_.Compare(spv::OpULessThan, f_.Add(32, before, low), before);
     Id more = f_.Add(32, high, f_.Choose(word, carries, f_.Int(32, 1), zero));
-    when(f_.Compare(spv::OpINotEqual, more, zero), [&] { update(spv::OpAtomicIAdd, high_half, more); });
+    f_.When(f_.Compare(spv::OpINotEqual, more, zero), [&] { update(spv::OpAtomicIAdd, high_half, more); });
     return;
   }
-  when(f_.Compare(spv::OpSGreaterThan, value, f_.Int(64, 0)), [&] {
+  f_.When(f_.Compare(spv::OpSGreaterThan, value, f_.Int(64, 0)), [&] {
     Id known = f_.Emit(spv::OpAtomicLoad, word, {low_half.pointer, scope, relaxed});
-    when(f_.Compare(spv::OpUGreaterThan, low, known), [&] { update(spv::OpAtomicUMax, low_half, low); });
-    when(f_.Compare(spv::OpINotEqual, high, zero), [&] { update(spv::OpAtomicUMax, high_half, high); });
+    f_.When(f_.Compare(spv::OpUGreaterThan, low, known), [&] { update(spv::OpAtomicUMax, low_half, low); });
+    f_.When(f_.Compare(spv::OpINotEqual, high, zero), [&] { update(spv::OpAtomicUMax, high_half, high); });
   });
 }
 

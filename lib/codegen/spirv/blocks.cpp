@@ -106,7 +106,10 @@ Id Blocks::At(Id address, Storage storage, bool writable) {
 
 Place Blocks::In(Id block, spv::StorageClass memory, Storage storage, Id index) {
   Id type = m_.types.Pointer(memory, TypeOf(m_, storage));
-  Id pointer = f_.Emit(spv::OpAccessChain, type, {block, f_.Int(32, 0), f_.ShortIndex(index)});
+  // Translators ask for 32 bits where the index is a constant that has them.
+  std::optional<uint64_t> known = m_.constants.IntegerOf(index);
+  Id zero = f_.Int(32, 0), at = known && *known <= INT32_MAX ? f_.Int(32, *known) : index;
+  Id pointer = f_.Emit(spv::OpAccessChain, type, {block, zero, at});
   return {pointer, memory == spv::StorageClassPhysicalStorageBuffer ? BytesOf(storage) : 0, storage};
 }
 

@@ -207,17 +207,17 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   for (uint32_t n = 0; n < data.result_count; ++n)
     initial.push_back(values_.Get(function_.Operand(inst, 3 + n)));
   Id start = step == 1 ? (reversed ? high : low) : (reversed ? trips : zero);
-  LoopLabels loop = f_.BeginLoop();
-  OpenPhi counter = f_.LoopPhi(loop, type, start);
+  Loop loop(f_);
+  OpenPhi counter = loop.Phi(type, start);
   std::vector<OpenPhi> carried;
   for (uint32_t n = 0; n < data.result_count; ++n)
-    carried.push_back(f_.LoopPhi(loop, TypeOf(params[n + 1]), initial[n]));
+    carried.push_back(loop.Phi(TypeOf(params[n + 1]), initial[n]));
   std::vector<OpenPhi> open = states_.Open(inst, loop);
   spv::Op before = narrow ? spv::OpULessThan : spv::OpSLessThan;
   Id more = step == 1
                 ? (reversed ? f_.Compare(before, low, counter.id) : f_.Compare(before, counter.id, high))
                 : f_.Compare(spv::OpINotEqual, counter.id, reversed ? zero : trips);
-  f_.EndHeader(loop, more);
+  loop.EndHeader(more);
   Id at = reversed ? f_.Sub(width, counter.id, one) : counter.id;
   values_.Bind(params[0], step == 1 ? at : f_.Add(width, low, f_.Mul(width, at, f_.Int(width, step))));
   for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(params[n + 1], carried[n].id);
@@ -225,11 +225,11 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   EmitBlock(body);
   mode_.held = around;
   std::vector<Id> yielded = Yielded(body);
-  f_.BeginNext(loop);
-  f_.Close(loop, counter, reversed ? at : f_.Add(width, counter.id, one));
-  for (uint32_t n = 0; n < data.result_count; ++n) f_.Close(loop, carried[n], yielded[n]);
+  loop.BeginNext();
+  loop.Close(counter, reversed ? at : f_.Add(width, counter.id, one));
+  for (uint32_t n = 0; n < data.result_count; ++n) loop.Close(carried[n], yielded[n]);
   states_.Close(inst, loop, open);
-  f_.EndLoop(loop);
+  loop.End();
   for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(function_.Result(inst, n), carried[n].id);
 }
 
@@ -253,33 +253,33 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
   std::vector<Id> initial;
   for (uint32_t n = 0; n < data.result_count; ++n)
     initial.push_back(values_.Get(function_.Operand(inst, n + first)));
-  LoopLabels loop = f_.BeginLoop();
+  Loop loop(f_);
   OpenPhi trips;
-  if (bounded) trips = f_.LoopPhi(loop, m_.types.Int(width), f_.Int(width, 0));
+  if (bounded) trips = loop.Phi(m_.types.Int(width), f_.Int(width, 0));
   std::vector<OpenPhi> carried;
   for (uint32_t n = 0; n < data.result_count; ++n) {
-    carried.push_back(f_.LoopPhi(loop, TypeOf(params[n]), initial[n]));
+    carried.push_back(loop.Phi(TypeOf(params[n]), initial[n]));
     values_.Bind(params[n], carried[n].id);
   }
   std::vector<OpenPhi> open = states_.Open(inst, loop);
-  f_.EndHeader(loop, bounded ? f_.Compare(spv::OpSLessThan, trips.id, limit) : 0);
+  loop.EndHeader(bounded ? f_.Compare(spv::OpSLessThan, trips.id, limit) : 0);
   EmitBlock(test);
   Id inside = m_.NewId(), tested_in = f_.Block();
   std::vector<Id>& now = states_.now();
   std::vector<Id> tested = now;
-  f_.BranchIf(Yielded(test)[0], inside, loop.merge);
+  f_.BranchIf(Yielded(test)[0], inside, loop.merge());
   f_.Start(inside);
   EmitBlock(body);
   std::vector<Id> yielded = Yielded(body);
-  f_.BeginNext(loop);
-  for (uint32_t n = 0; n < data.result_count; ++n) f_.Close(loop, carried[n], yielded[n]);
-  if (bounded) f_.Close(loop, trips, f_.Add(width, trips.id, f_.Int(width, 1)));
+  loop.BeginNext();
+  for (uint32_t n = 0; n < data.result_count; ++n) loop.Close(carried[n], yielded[n]);
+  if (bounded) loop.Close(trips, f_.Add(width, trips.id, f_.Int(width, 1)));
   states_.Close(inst, loop, open);
-  f_.EndLoop(loop);
+  loop.End();
   // The loop is left from its header at the bound, and from its test, which may have changed a state.
   for (uint32_t state : states_.Of(inst)) {
     if (tested[state] == now[state]) continue;
-    now[state] = bounded ? f_.Phi(states_.TypeOf(state), now[state], loop.header, tested[state], tested_in)
+    now[state] = bounded ? f_.Phi(states_.TypeOf(state), now[state], loop.header(), tested[state], tested_in)
                          : tested[state];
   }
   for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(function_.Result(inst, n), carried[n].id);

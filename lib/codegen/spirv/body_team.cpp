@@ -86,18 +86,18 @@ void TeamEmitter::EmitTurns(Id low, Id high, uint32_t width, Turn turn, std::spa
   Id number = mode_.shares != nullptr ? mode_.shares->number : kernel_->environment.invocations.InTeam();
   uint32_t step = mode_.shares != nullptr ? mode_.shares->count : mode_.team;
   Id first = f_.Add(width, low, f_.Resize(number, 32, width, false));
-  LoopLabels loop = f_.BeginLoop();
-  OpenPhi counter = f_.LoopPhi(loop, m_.types.Int(width), first);
+  Loop loop(f_);
+  OpenPhi counter = loop.Phi(m_.types.Int(width), first);
   for (size_t n = 0; n < sums.size(); ++n)
-    sums[n] = f_.LoopPhi(loop, scalars_.RegisterType(scalars[n]),
-                         scalars_.Constant(scalars[n], StartOf(ir::Reduction::Add, scalars[n])));
+    sums[n] = loop.Phi(scalars_.RegisterType(scalars[n]),
+                       scalars_.Constant(scalars[n], StartOf(ir::Reduction::Add, scalars[n])));
   // Without a sign the number of a turn that is not there fits as well.
-  f_.EndHeader(loop, f_.Compare(spv::OpULessThan, counter.id, high));
+  loop.EndHeader(f_.Compare(spv::OpULessThan, counter.id, high));
   std::vector<Id> yielded = turn(counter.id);
-  f_.BeginNext(loop);
-  f_.Close(loop, counter, f_.Add(width, counter.id, f_.Int(width, step)));
-  for (size_t n = 0; n < sums.size(); ++n) f_.Close(loop, sums[n], yielded[n]);
-  f_.EndLoop(loop);
+  loop.BeginNext();
+  loop.Close(counter, f_.Add(width, counter.id, f_.Int(width, step)));
+  for (size_t n = 0; n < sums.size(); ++n) loop.Close(sums[n], yielded[n]);
+  loop.End();
 }
 
 void TeamEmitter::EmitApart(ir::Inst inst) {

@@ -150,14 +150,14 @@ Id HeldTurns::TurnOf(Id number, uint32_t copies) {
 
 /// The turns from `first` up to `end`, `copies` in each round; those of a share, as it counts them.
 void HeldTurns::EmitRounds(Id first, Id end, uint32_t copies) {
-  LoopLabels loop = f_.BeginLoop();
-  OpenPhi number = f_.LoopPhi(loop, m_.types.Int(width_), first);
+  Loop loop(f_);
+  OpenPhi number = loop.Phi(m_.types.Int(width_), first);
   ForEach([&](Held& value) {
-    value.phi = f_.LoopPhi(loop, value.type, value.now);
+    value.phi = loop.Phi(value.type, value.now);
     value.now = value.phi.id;
   });
   std::vector<OpenPhi> open = states_.Open(loop_, loop);
-  f_.EndHeader(loop, f_.Compare(spv::OpULessThan, number.id, end));
+  loop.EndHeader(f_.Compare(spv::OpULessThan, number.id, end));
   Id turn = TurnOf(number.id, copies);
   if (copies == 1) {
     EmitOneTurn(turn);
@@ -168,14 +168,14 @@ void HeldTurns::EmitRounds(Id first, Id end, uint32_t copies) {
   Id full = f_.Compare(spv::OpIEqual, filled, lanes_);
   Flush(full);
   filled_.now = f_.Choose(m_.types.Int(32), full, f_.Int(32, 0), filled);
-  f_.BeginNext(loop);
-  f_.Close(loop, number, f_.Add(width_, number.id, f_.Int(width_, copies)));
+  loop.BeginNext();
+  loop.Close(number, f_.Add(width_, number.id, f_.Int(width_, copies)));
   ForEach([&](Held& value) {
-    f_.Close(loop, value.phi, value.now);
+    loop.Close(value.phi, value.now);
     value.now = value.phi.id;  // the value with which the loop leaves
   });
   states_.Close(loop_, loop, open);
-  f_.EndLoop(loop);
+  loop.End();
 }
 
 void HeldTurns::EmitOneTurn(Id number) {
@@ -272,28 +272,19 @@ void HeldTurns::EmitCopy(Id number, std::vector<std::vector<Id>>& runs, std::vec
 /// Threads with `may` update the cells of which they hold a total.
 void HeldTurns::Flush(Id may) {
   ir::Value counter = function_[Body()].params[0];
-  auto begin = [&](Id condition) {
-    Id yes = m_.NewId(), join = m_.NewId();
-    f_.Select(condition, yes, join, join);
-    f_.Start(yes);
-    return join;
-  };
-  auto end = [&](Id join) {
-    f_.Branch(join);
-    f_.Start(join);
-  };
-  Id join = begin(may);
-  values_.Bind(counter, turn_.now);
-  std::vector<ir::Inst> sums;
-  for (const Element& element : elements_) sums.insert(sums.end(), element.sums.begin(), element.sums.end());
-  for (ir::Inst inst : SliceOf(function_, loop_, sums)) body_.EmitInst(inst);
-  for (const Element& element : elements_) {
-    Id one = begin(element.has.now);
-    for (size_t n = 0; n < element.sums.size(); ++n)
-      kernel_->memory.EmitAtomic(element.sums[n], ir::Op::AtomicAdd, element.totals[n].now);
-    end(one);
-  }
-  end(join);
+  f_.When(may, [&] {
+    values_.Bind(counter, turn_.now);
+    std::vector<ir::Inst> sums;
+    for (const Element& element : elements_)
+      sums.insert(sums.end(), element.sums.begin(), element.sums.end());
+    for (ir::Inst inst : SliceOf(function_, loop_, sums)) body_.EmitInst(inst);
+    for (const Element& element : elements_) {
+      f_.When(element.has.now, [&] {
+        for (size_t n = 0; n < element.sums.size(); ++n)
+          kernel_->memory.EmitAtomic(element.sums[n], ir::Op::AtomicAdd, element.totals[n].now);
+      });
+    }
+  });
 }
 
 }  // namespace adc::codegen::spirv

@@ -58,44 +58,6 @@ void FunctionBuilder::Select(Id condition, Id yes, Id no, Id merge) {
   BranchIf(condition, yes, no);
 }
 
-LoopLabels FunctionBuilder::BeginLoop() {
-  LoopLabels loop{module_.NewId(), module_.NewId(), module_.NewId(), module_.NewId(), block_};
-  has_loops_ = true;
-  Branch(loop.header);
-  Start(loop.header);
-  return loop;
-}
-
-OpenPhi FunctionBuilder::LoopPhi(const LoopLabels& loop, Id type, Id initial) {
-  Id id = Emit(spv::OpPhi, type, {initial, loop.before, 0, loop.next});
-  return {id, body_.size() - 2};
-}
-
-void FunctionBuilder::EndHeader(const LoopLabels& loop, Id more) {
-  Do(spv::OpLoopMerge, {loop.merge, loop.next, static_cast<uint32_t>(spv::LoopControlMaskNone)});
-  if (more != 0) {
-    BranchIf(more, loop.body, loop.merge);
-  } else {
-    Branch(loop.body);
-  }
-  Start(loop.body);
-}
-
-void FunctionBuilder::BeginNext(const LoopLabels& loop) {
-  Branch(loop.next);
-  Start(loop.next);
-}
-
-void FunctionBuilder::Close(const LoopLabels& loop, const OpenPhi& phi, Id value) {
-  ADC_CHECK(block_ == loop.next, "a phi is closed where its loop leads back");
-  body_[phi.place] = value;
-}
-
-void FunctionBuilder::EndLoop(const LoopLabels& loop) {
-  Branch(loop.header);
-  Start(loop.merge);
-}
-
 Id FunctionBuilder::Integer(spv::Op op, uint32_t width, Id a, Id b) {
   std::optional<uint64_t> x = module_.constants.IntegerOf(a), y = module_.constants.IntegerOf(b);
   bool commutes = op == spv::OpIAdd || op == spv::OpIMul || op == spv::OpBitwiseAnd;
@@ -130,20 +92,6 @@ Id FunctionBuilder::Integer(spv::Op op, uint32_t width, Id a, Id b) {
   return Emit(op, type, {a, b});
 }
 
-/// Translators take no constant that is infinite or NaN, and WGSL none whose bits are: it is read from a
-/// variable.
-Id FunctionBuilder::Float(uint32_t width, uint64_t bits) {
-  uint64_t exponent = width == 64 ? uint64_t{0x7FF} << 52 : uint64_t{0xFF} << 23;
-  if (!module_.IsForTranslators() || (bits & exponent) != exponent)
-    return module_.constants.Float(width, bits);
-  Id& known = by_bits_[{width, bits}];
-  if (known != 0) return known;
-  Head head(*this);
-  Id word = module_.types.Int(width), variable = Variable(word);
-  Store(variable, Int(width, bits), 0);
-  return known = Emit(spv::OpBitcast, module_.types.Float(width), {Load(word, variable, 0)});
-}
-
 Id FunctionBuilder::Here(Id type, Id value) {
   if (!module_.IsForTranslators()) return value;
   return Emit(spv::OpSelect, type, {module_.constants.Bool(true), value, value});
@@ -165,11 +113,6 @@ Id FunctionBuilder::Resize(Id a, uint32_t from, uint32_t to, bool is_signed) {
   Id resized = Emit(widens ? spv::OpSConvert : spv::OpUConvert, module_.types.Int(to), {a});
   if (widens) widened_[resized] = a;
   return resized;
-}
-
-Id FunctionBuilder::ShortIndex(Id index) {
-  std::optional<uint64_t> known = module_.constants.IntegerOf(index);
-  return known && *known <= INT32_MAX ? Int(32, *known) : index;
 }
 
 Id FunctionBuilder::NarrowOf(Id wide) {
@@ -221,6 +164,60 @@ void FunctionBuilder::Finish() {
   for (const Words* part : {&variables_, &head_, &body_}) code.insert(code.end(), part->begin(), part->end());
   AppendInstruction(code, spv::OpFunctionEnd, {});
   module_.AddFunction(code);
+}
+
+Loop::Loop(FunctionBuilder& builder)
+    : f_(builder),
+      header_(builder.module().NewId()),
+      body_(builder.module().NewId()),
+      next_(builder.module().NewId()),
+      merge_(builder.module().NewId()),
+      before_(builder.Block()) {
+  f_.has_loops_ = true;
+  f_.Branch(header_);
+  f_.Start(header_);
+}
+
+Loop::Loop(FunctionBuilder& builder, Id turn, Id merge)
+    : f_(builder), header_(turn), body_(turn), next_(turn), merge_(merge), before_(builder.Block()) {
+  f_.Branch(turn);
+  f_.Start(turn);
+}
+
+OpenPhi Loop::Phi(Id type, Id initial) {
+  Id id = f_.Emit(spv::OpPhi, type, {initial, before_, 0, next_});
+  return {id, f_.body_.size() - 2};
+}
+
+void Loop::EndHeader(Id more) {
+  f_.Do(spv::OpLoopMerge, {merge_, next_, static_cast<uint32_t>(spv::LoopControlMaskNone)});
+  if (more != 0) {
+    f_.BranchIf(more, body_, merge_);
+  } else {
+    f_.Branch(body_);
+  }
+  f_.Start(body_);
+}
+
+void Loop::BeginNext() {
+  f_.Branch(next_);
+  f_.Start(next_);
+}
+
+void Loop::Close(const OpenPhi& phi, Id value) {
+  ADC_CHECK(f_.Block() == next_, "a phi is closed where its loop leads back");
+  f_.body_[phi.place] = value;
+}
+
+void Loop::End() {
+  f_.Branch(header_);
+  f_.Start(merge_);
+}
+
+void Loop::EndTurn(Id done) {
+  f_.Do(spv::OpLoopMerge, {merge_, header_, static_cast<uint32_t>(spv::LoopControlMaskNone)});
+  f_.BranchIf(done, merge_, header_);
+  f_.Start(merge_);
 }
 
 }  // namespace adc::codegen::spirv

@@ -11,18 +11,6 @@
 
 namespace adc::codegen::spirv {
 
-/// An OpPhi whose value from the loop's end is still to come.
-struct OpenPhi {
-  Id id = 0;
-  size_t place = 0;  ///< of its second pair in the code
-};
-
-/// The labels of a loop that is being written.
-struct LoopLabels {
-  Id header = 0, body = 0, next = 0, merge = 0;
-  Id before = 0;  ///< the block that enters the loop
-};
-
 class FunctionBuilder {
  public:
   FunctionBuilder(ModuleBuilder& module, Id result_type, std::span<const Id> parameter_types);
@@ -74,19 +62,18 @@ class FunctionBuilder {
   void BranchIf(Id condition, Id yes, Id no) { Do(spv::OpBranchConditional, {condition, yes, no}); }
   /// Ends the block with a selection; `merge` is where its ways meet again.
   void Select(Id condition, Id yes, Id no, Id merge);
-  /// Ends the block and starts the header of a loop.
-  LoopLabels BeginLoop();
   /// Whether there has been a loop.
   bool HasLoops() const { return has_loops_; }
-  OpenPhi LoopPhi(const LoopLabels& loop, Id type, Id initial);
-  /// Ends the header: goes on where `more` holds, leaves the loop otherwise; without it the header always
-  /// goes on. Starts the body.
-  void EndHeader(const LoopLabels& loop, Id more);
-  /// Ends the body and starts the block that leads back to the header.
-  void BeginNext(const LoopLabels& loop);
-  void Close(const LoopLabels& loop, const OpenPhi& phi, Id value);
-  /// Ends the loop and starts the block after it.
-  void EndLoop(const LoopLabels& loop);
+  /// Writes what `then` emits for where `condition` holds.
+  template <class Then>
+  void When(Id condition, Then then) {
+    Id yes = module_.NewId(), join = module_.NewId();
+    Select(condition, yes, join, join);
+    Start(yes);
+    then();
+    Branch(join);
+    Start(join);
+  }
   /// The value of one of two ways, at the start of the block where they meet.
   Id Phi(Id type, Id a, Id from_a, Id b, Id from_b) { return Emit(spv::OpPhi, type, {a, from_a, b, from_b}); }
 
@@ -105,15 +92,11 @@ class FunctionBuilder {
   /// drivers go wrong where they do it themselves.
   Id Compare(spv::Op op, Id a, Id b);
   Id Choose(Id type, Id condition, Id a, Id b);
-  /// A float from its bits.
-  Id Float(uint32_t width, uint64_t bits);
   /// For translators, the value once more as one that this block computes: naga loses what a loop leaves in
   /// operations of a subgroup, and the result of an atomic one in what a loop carries.
   Id Here(Id type, Id value);
   /// Between 32 and 64 bits.
   Id Resize(Id a, uint32_t from, uint32_t to, bool is_signed);
-  /// An index of an access, in 32 bits where it is a constant that has them: translators ask for that.
-  Id ShortIndex(Id index);
 
   Id Load(Id type, Id pointer, uint32_t alignment);  ///< 0: no alignment needs to be said
   void Store(Id pointer, Id value, uint32_t alignment);
@@ -122,6 +105,7 @@ class FunctionBuilder {
   void Finish();
 
  private:
+  friend class Loop;
   Words& Stream() { return in_head_ ? head_ : body_; }
   Id Integer(spv::Op op, uint32_t width, Id a, Id b);
   /// The 32-bit number that a 64-bit one equals; 0 where none is known.
@@ -135,8 +119,46 @@ class FunctionBuilder {
   bool has_loops_ = false;
   Words place_;
   Words variables_, head_, body_;
-  std::map<std::pair<uint32_t, uint64_t>, Id> by_bits_;  ///< floats that are no constants, by width and bits
   std::map<Id, Id> widened_;  ///< 64-bit integer -> the 32-bit one whose sign it was extended after
+};
+
+/// An OpPhi whose value from the loop's end is still to come.
+struct OpenPhi {
+  Id id = 0;
+  size_t place = 0;  ///< of its second pair in the code
+};
+
+/// A loop that is being written:
+///
+///   header: phis; OpLoopMerge merge next; more ? body : merge
+///   body:   ...
+///   next:   back to header
+///   merge:  what comes after it
+class Loop {
+ public:
+  /// Ends the block and starts the header.
+  explicit Loop(FunctionBuilder& builder);
+  /// The same for a loop whose only block is `turn`.
+  Loop(FunctionBuilder& builder, Id turn, Id merge);
+
+  Id header() const { return header_; }
+  Id merge() const { return merge_; }
+  OpenPhi Phi(Id type, Id initial);
+  /// Ends the header: goes on where `more` holds, leaves the loop otherwise; without it the header always
+  /// goes on. Starts the body.
+  void EndHeader(Id more);
+  /// Ends the body and starts the block that leads back to the header.
+  void BeginNext();
+  void Close(const OpenPhi& phi, Id value);
+  /// Ends the loop and starts the block after it.
+  void End();
+  /// The same for a loop of one block, which ends where `done` holds.
+  void EndTurn(Id done);
+
+ private:
+  FunctionBuilder& f_;
+  Id header_, body_, next_, merge_;
+  Id before_;  ///< the block that enters the loop
 };
 
 }  // namespace adc::codegen::spirv

@@ -94,12 +94,8 @@ Id RowEmitter::EmitGatedClaim(ir::Inst inst, Id state) {
   Id row = TakeRow(group);
   Id rows = environment_.words.GroupWord(group, kRows);
   Id exhausted = f_.Compare(spv::OpUGreaterThanEqual, row, rows);
-  Id report = m_.NewId(), go_on = m_.NewId();
-  f_.Select(exhausted, report, go_on, go_on);
-  f_.Start(report);
-  status_.Raise(StatusCode::RowsExhausted, group, f_.Add(64, row, f_.Int(64, 1)));
-  f_.Branch(go_on);
-  f_.Start(go_on);
+  f_.When(exhausted,
+          [&] { status_.Raise(StatusCode::RowsExhausted, group, f_.Add(64, row, f_.Int(64, 1))); });
   Id token = TokenOf(group, f_.Choose(wide, exhausted, f_.Sub(64, rows, f_.Int(64, 1)), row));
   Id claimed = f_.Block();
   f_.Branch(have);

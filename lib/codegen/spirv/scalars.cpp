@@ -34,9 +34,20 @@ Id ScalarEmitter::RegisterType(Scalar scalar) {
   return ir::IsFloat(scalar) ? m_.types.Float(width) : m_.types.Int(width);
 }
 
+/// Translators take no float constant that is infinite or NaN, and WGSL none whose bits are: it is read from
+/// a variable.
 Id ScalarEmitter::Constant(Scalar scalar, uint64_t bits) {
   if (!ir::IsFloat(scalar)) return ElementConstant(scalar, bits);
-  return f_.Float(RegisterWidth(scalar), RegisterBits(scalar, bits));
+  bits = RegisterBits(scalar, bits);
+  uint32_t width = RegisterWidth(scalar);
+  uint64_t exponent = width == 64 ? uint64_t{0x7FF} << 52 : uint64_t{0xFF} << 23;
+  if (!m_.IsForTranslators() || (bits & exponent) != exponent) return m_.constants.Float(width, bits);
+  Id& known = by_bits_[{width, bits}];
+  if (known != 0) return known;
+  FunctionBuilder::Head head(f_);
+  Id word = m_.types.Int(width), variable = f_.Variable(word);
+  f_.Store(variable, f_.Int(width, bits), 0);
+  return known = f_.Emit(spv::OpBitcast, m_.types.Float(width), {f_.Load(word, variable, 0)});
 }
 
 Id ScalarEmitter::ElementConstant(Scalar scalar, uint64_t bits) {

@@ -94,6 +94,7 @@ class ScalarEmitter {
   ModuleBuilder& m_;
   MathCalls& math_;
   FloatMode mode_;
+  std::map<std::pair<uint32_t, uint64_t>, Id> by_bits_;  ///< floats that are no constants, by width and bits
 };
 
 }  // namespace adc::codegen::spirv

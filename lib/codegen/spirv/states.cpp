@@ -49,19 +49,19 @@ void States::Find(ir::Inst inst) {
   changes_.Set(inst) = found;
 }
 
-std::vector<OpenPhi> States::Open(ir::Inst inst, const LoopLabels& loop) {
+std::vector<OpenPhi> States::Open(ir::Inst inst, Loop& loop) {
   std::vector<OpenPhi> open;
   for (uint32_t state : changes_.Get(inst)) {
-    open.push_back(f_.LoopPhi(loop, types_[state], now_[state]));
+    open.push_back(loop.Phi(types_[state], now_[state]));
     now_[state] = open.back().id;
   }
   return open;
 }
 
-void States::Close(ir::Inst inst, const LoopLabels& loop, const std::vector<OpenPhi>& open) {
+void States::Close(ir::Inst inst, Loop& loop, const std::vector<OpenPhi>& open) {
   const std::vector<uint32_t>& changed = changes_.Get(inst);
   for (size_t n = 0; n < open.size(); ++n) {
-    f_.Close(loop, open[n], now_[changed[n]]);
+    loop.Close(open[n], now_[changed[n]]);
     now_[changed[n]] = open[n].id;  // the value with which the loop leaves
   }
 }

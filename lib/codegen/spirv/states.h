@@ -33,8 +33,8 @@ class States {
   /// What they are now.
   std::vector<Id>& now() { return now_; }
   /// Makes the phis of the states that the loop `inst` changes, and closes them.
-  std::vector<OpenPhi> Open(ir::Inst inst, const LoopLabels& loop);
-  void Close(ir::Inst inst, const LoopLabels& loop, const std::vector<OpenPhi>& open);
+  std::vector<OpenPhi> Open(ir::Inst inst, Loop& loop);
+  void Close(ir::Inst inst, Loop& loop, const std::vector<OpenPhi>& open);
 
   /// Emits an instruction that does nothing but change states; false where it is none.
   bool EmitChange(ir::Inst inst);

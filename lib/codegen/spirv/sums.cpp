@@ -210,12 +210,9 @@ void SumEmitter::AddTogether(std::span<const ir::Inst> sums, Id active, bool one
   // Registers of f16 are those of f32: the update rounds once.
   if (scalar == Scalar::F16) scalar = Scalar::F32;
   auto update = [&](Id condition, std::span<const Id> by) {
-    Id yes = m_.NewId(), join = m_.NewId();
-    f_.Select(condition, yes, join, join);
-    f_.Start(yes);
-    for (size_t n = 0; n < sums.size(); ++n) memory_.EmitAtomic(sums[n], Op::AtomicAdd, by[n]);
-    f_.Branch(join);
-    f_.Start(join);
+    f_.When(condition, [&] {
+      for (size_t n = 0; n < sums.size(); ++n) memory_.EmitAtomic(sums[n], Op::AtomicAdd, by[n]);
+    });
   };
   Id number = environment_.invocations.NumberInSubgroup(), none = f_.Int(32, UINT32_MAX),
      truth = m_.types.Bool();
@@ -258,17 +255,17 @@ void SumEmitter::Collect(std::span<const Left> left, std::span<const Id> variabl
   };
   std::vector<Id> first;
   for (size_t n = 0; n < left.size(); ++n) first.push_back(at(n, f_.Int(32, 0)));
-  LoopLabels loop = f_.BeginLoop();
-  OpenPhi place = f_.LoopPhi(loop, m_.types.Int(32), one);
+  Loop loop(f_);
+  OpenPhi place = loop.Phi(m_.types.Int(32), one);
   std::vector<OpenPhi> totals;
-  for (size_t n = 0; n < left.size(); ++n) totals.push_back(f_.LoopPhi(loop, left[n].type, first[n]));
-  f_.EndHeader(loop, f_.Compare(spv::OpULessThan, place.id, count));
+  for (size_t n = 0; n < left.size(); ++n) totals.push_back(loop.Phi(left[n].type, first[n]));
+  loop.EndHeader(f_.Compare(spv::OpULessThan, place.id, count));
   std::vector<Id> next;
   for (size_t n = 0; n < left.size(); ++n) next.push_back(left[n].combine(totals[n].id, at(n, place.id)));
-  f_.BeginNext(loop);
-  f_.Close(loop, place, f_.Add(32, place.id, one));
-  for (size_t n = 0; n < left.size(); ++n) f_.Close(loop, totals[n], next[n]);
-  f_.EndLoop(loop);
+  loop.BeginNext();
+  loop.Close(place, f_.Add(32, place.id, one));
+  for (size_t n = 0; n < left.size(); ++n) loop.Close(totals[n], next[n]);
+  loop.End();
   for (size_t n = 0; n < left.size(); ++n) *left[n].value = totals[n].id;
 }
 

@@ -57,13 +57,13 @@ void TaskEmitter::EmitCutCheck() {
   f_.Start(check);
   uint32_t width = environment_.entry.Wide();
   Id wide = m_.types.Int(width), turns = Unfolded(f_.Int(width, 2));
-  LoopLabels loop = f_.BeginLoop();
-  OpenPhi turn = f_.LoopPhi(loop, wide, f_.Int(width, 0)), left = f_.LoopPhi(loop, wide, turns);
-  f_.EndHeader(loop, f_.Compare(spv::OpULessThan, turn.id, turns));
-  f_.BeginNext(loop);
-  f_.Close(loop, turn, f_.Add(width, turn.id, f_.Int(width, 1)));
-  f_.Close(loop, left, f_.Sub(width, left.id, f_.Int(width, 1)));
-  f_.EndLoop(loop);
+  Loop loop(f_);
+  OpenPhi turn = loop.Phi(wide, f_.Int(width, 0)), left = loop.Phi(wide, turns);
+  loop.EndHeader(f_.Compare(spv::OpULessThan, turn.id, turns));
+  loop.BeginNext();
+  loop.Close(turn, f_.Add(width, turn.id, f_.Int(width, 1)));
+  loop.Close(left, f_.Sub(width, left.id, f_.Int(width, 1)));
+  loop.End();
   f_.Select(f_.Compare(spv::OpINotEqual, left.id, f_.Int(width, 0)), cut, whole, whole);
   f_.Start(cut);
   status_.Raise(StatusCode::LoopsCut, 0);
@@ -297,10 +297,10 @@ void TaskEmitter::EmitAlone(const analysis::Task& task, Id by_lanes) {
   }
   Id first = f_.Choose(wide, f_.Compare(spv::OpULessThan, lead, threads), lead, total);
   if (guarded) first = GuardBounds(axes, first);
-  LoopLabels loop = f_.BeginLoop();
-  OpenPhi turn = f_.LoopPhi(loop, wide, first);
+  Loop loop(f_);
+  OpenPhi turn = loop.Phi(wide, first);
   std::vector<OpenPhi> states = body_.states().Open(task.parallel, loop);
-  f_.EndHeader(loop, f_.Compare(spv::OpULessThan, turn.id, total));
+  loop.EndHeader(f_.Compare(spv::OpULessThan, turn.id, total));
   Id position = leads ? f_.Add(width, turn.id, in_block) : turn.id;
   status_.SetIteration(position);
   memory_.SetIteration(task.parallel, position);
@@ -325,10 +325,10 @@ void TaskEmitter::EmitAlone(const analysis::Task& task, Id by_lanes) {
   }
   status_.SetIteration(0);
   memory_.SetIteration({}, 0);
-  f_.BeginNext(loop);
-  f_.Close(loop, turn, f_.Add(width, turn.id, step));
+  loop.BeginNext();
+  loop.Close(turn, f_.Add(width, turn.id, step));
   body_.states().Close(task.parallel, loop, states);
-  f_.EndLoop(loop);
+  loop.End();
   body_.states().UpdateCells();
 }
 
