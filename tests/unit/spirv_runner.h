@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "artifact/gpu_abi.h"
 #include "codegen/common/code.h"
 
 namespace adc::test {
@@ -94,6 +95,9 @@ class VulkanRunner {
     pipeline_info.stage.module = module_;
     pipeline_info.stage.pName = symbol.c_str();
     pipeline_info.layout = layout;
+    VkSpecializationMapEntry is_llvmpipe{ADRT_VULKAN_LLVMPIPE, 0, sizeof(VkBool32)};
+    VkSpecializationInfo specialized{1, &is_llvmpipe, sizeof is_llvmpipe_, &is_llvmpipe_};
+    pipeline_info.stage.pSpecializationInfo = &specialized;
     VkPipeline pipeline{};
     Check(Call<PFN_vkCreateComputePipelines>("vkCreateComputePipelines")(device_, VK_NULL_HANDLE, 1,
                                                                          &pipeline_info, nullptr, &pipeline));
@@ -193,6 +197,13 @@ class VulkanRunner {
     uint32_t count = 1;
     Call<PFN_vkEnumeratePhysicalDevices>("vkEnumeratePhysicalDevices")(instance_, &count, &physical_);
     if (count == 0 || physical_ == VK_NULL_HANDLE) return false;
+    VkPhysicalDeviceProperties2 properties =
+        Made<VkPhysicalDeviceProperties2>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_PROPERTIES_2);
+    VkPhysicalDeviceDriverProperties driver =
+        Made<VkPhysicalDeviceDriverProperties>(VK_STRUCTURE_TYPE_PHYSICAL_DEVICE_DRIVER_PROPERTIES);
+    properties.pNext = &driver;
+    Call<PFN_vkGetPhysicalDeviceProperties2>("vkGetPhysicalDeviceProperties2")(physical_, &properties);
+    is_llvmpipe_ = driver.driverID == VK_DRIVER_ID_MESA_LLVMPIPE ? VK_TRUE : VK_FALSE;
     features_.pNext = &features11_;
     features11_.pNext = &features12_;
     features12_.pNext = &features13_;
@@ -268,6 +279,7 @@ class VulkanRunner {
   std::map<std::string, void*> functions_;
   VkInstance instance_{};
   VkPhysicalDevice physical_{};
+  VkBool32 is_llvmpipe_ = VK_FALSE;
   VkDevice device_{};
   VkQueue queue_{};
   VkCommandPool command_pool_{};

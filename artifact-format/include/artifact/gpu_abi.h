@@ -47,10 +47,12 @@
  *
  * The status block is that of artifact/cpu_abi.h.
  *
- * Some drivers end loops early: llvmpipe allows the loops of a thread 65,535 iterations in all, and then
- * silently ends each one after one iteration. For these the specialization constant ADRT_VULKAN_CUTS_LOOPS
- * is true: an entry of Vulkan that has loops runs one more loop at its end, which ends early if any has, and
- * reports ADRT_GPU_LOOPS_CUT. */
+ * For llvmpipe, a driver that runs on the CPU, the specialization constant ADRT_VULKAN_LLVMPIPE is true:
+ *   - it allows the loops of a thread 65,535 iterations in all, and then silently ends each one after one
+ *     iteration: an entry of Vulkan that has loops runs one more loop at its end, which ends early if any
+ *     has, and reports ADRT_GPU_LOOPS_CUT
+ *   - it may have no exchange of 64 bits: sums of f64 are made by compare-exchange alone, which other devices
+ *     do not get, since a sum would wait for all threads that come to its cell. */
 
 #include "artifact/status_codes.h"
 
@@ -70,5 +72,5 @@ enum {
   ADRT_GPU_DIRECT_WORDS = 506,    /* of a launch with a table, in front of its address */
   ADRT_GPU_TABLE_CHUNK = 128,     /* words that one launch of the writer writes */
 
-  ADRT_VULKAN_CUTS_LOOPS = 0 /* SpecId of a bool, false */
+  ADRT_VULKAN_LLVMPIPE = 0 /* SpecId of a bool, false */
 };

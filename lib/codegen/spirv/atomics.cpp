@@ -1,5 +1,6 @@
 #include "codegen/spirv/atomics.h"
 
+#include "artifact/gpu_abi.h"
 #include "ir/number.h"
 #include "ir/reduction.h"
 #include "support/check.h"
@@ -54,6 +55,28 @@ Id AtomicEmitter::Update(AtomicWay way, const Place& place, Scalar scalar, Op op
   return scalars_.FromBits(scalar, seen);
 }
 
+void AtomicEmitter::Add(const Place& place, Scalar scalar, Op op, Id value, bool keep_bindings) {
+  if (place.storage == Storage::U64) m_.AddCapability(spv::CapabilityInt64Atomics);
+  if (op == Op::AtomicSub) value = f_.Emit(spv::OpFNegate, scalars_.RegisterType(scalar), {value});
+  // In vectors of 256 bits without AVX-512 the LLVM of llvmpipe has no instruction for what exchanges of 64
+  // bits become, and ends the process.
+  if (scalar != Scalar::F64 || keep_bindings) return AddByExchange(place, scalar, value);
+  Id retry = m_.NewId(), exchange = m_.NewId(), join = m_.NewId();
+  f_.Select(m_.constants.SpecializedBool(ADRT_VULKAN_LLVMPIPE), retry, exchange, join);
+  f_.Start(retry);
+  Retry(place, [&](Id word) { return SumWith(scalar, word, value); });
+  f_.Branch(join);
+  f_.Start(exchange);
+  AddByExchange(place, scalar, value);
+  f_.Branch(join);
+  f_.Start(join);
+}
+
+Id AtomicEmitter::SumWith(Scalar scalar, Id word, Id value) {
+  Id old = scalars_.FromBits(scalar, word);
+  return scalars_.ToBits(scalar, scalars_.Emit(Op::Add, scalar, scalar, {old, value}));
+}
+
 /// One compare-exchange, which is enough where threads seldom meet. Where it fails, a thread takes what is in
 /// the element and leaves the zero that adds nothing, puts the sum there, and goes on with what another
 /// thread has put there in between:
@@ -63,26 +86,14 @@ Id AtomicEmitter::Update(AtomicWay way, const Place& place, Scalar scalar, Op op
 /// Nothing is lost, since each step replaces what it takes away. With a compare-exchange one of all threads
 /// at a cell succeeds in a turn, and all others have to come again; here about half of them are done after
 /// each turn.
-void AtomicEmitter::Add(const Place& place, Scalar scalar, Op op, Id value) {
-  if (place.storage == Storage::U64) m_.AddCapability(spv::CapabilityInt64Atomics);
+void AtomicEmitter::AddByExchange(const Place& place, Scalar scalar, Id value) {
   Id type = TypeOf(m_, place.storage), scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
-  if (op == Op::AtomicSub) value = f_.Emit(spv::OpFNegate, scalars_.RegisterType(scalar), {value});
-  auto sum_with = [&](Id word, Id other) {
-    return scalars_.ToBits(scalar,
-                           scalars_.Emit(Op::Add, scalar, scalar, {scalars_.FromBits(scalar, word), other}));
-  };
-  // In vectors of 256 bits without AVX-512 the LLVM of Mesa 22 has no instruction for what exchanges of 64
-  // bits become, and ends the process.
-  if (scalar == Scalar::F64) {
-    Retry(place, [&](Id word) { return sum_with(word, value); });
-    return;
-  }
   auto exchange = [&](Id word) {
     return f_.Emit(spv::OpAtomicExchange, type, {place.pointer, scope, relaxed, word});
   };
   Id seen = f_.Emit(spv::OpAtomicLoad, type, {place.pointer, scope, relaxed});
   Id got = f_.Emit(spv::OpAtomicCompareExchange, type,
-                   {place.pointer, scope, relaxed, relaxed, sum_with(seen, value), seen});
+                   {place.pointer, scope, relaxed, relaxed, SumWith(scalar, seen, value), seen});
   Id meets = m_.NewId(), turn = m_.NewId(), end = m_.NewId(), done = m_.NewId();
   f_.Select(f_.Compare(spv::OpINotEqual, got, seen), meets, done, done);
   f_.Start(meets);
@@ -91,7 +102,7 @@ void AtomicEmitter::Add(const Place& place, Scalar scalar, Op op, Id value) {
   Loop loop(f_, turn, end);
   OpenPhi left = loop.Phi(type, first);
   Id taken = exchange(nothing);
-  Id other = exchange(sum_with(taken, scalars_.FromBits(scalar, left.id)));
+  Id other = exchange(SumWith(scalar, taken, scalars_.FromBits(scalar, left.id)));
   Id put = f_.Compare(spv::OpIEqual, other, nothing);
   loop.Close(left, f_.Here(type, other));
   loop.EndTurn(put);

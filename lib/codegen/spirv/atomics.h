@@ -16,8 +16,9 @@ class AtomicEmitter {
   /// Updates the element at `place`, seen as words or, for FloatAdd, as floats. Gives the value that was
   /// there before.
   Id Update(AtomicWay way, const Place& place, ir::Scalar scalar, ir::Op op, std::span<const Id> operands);
-  /// Loop, of an element to which its task adds and with which it does nothing else.
-  void Add(const Place& place, ir::Scalar scalar, ir::Op op, Id value);
+  /// Loop, of an element to which its task adds and with which it does nothing else. `keep_bindings`: the
+  /// constants that are specialized are those of a shader.
+  void Add(const Place& place, ir::Scalar scalar, ir::Op op, Id value, bool keep_bindings);
   /// SubWord: the element lies `shift` bits above the lowest of the word at `place`.
   Id UpdateInWord(const Place& place, Id shift, ir::Scalar scalar, ir::Op op, std::span<const Id> operands);
   /// Count: adds to the 64 bits of two words, or raises them.
@@ -26,6 +27,9 @@ class AtomicEmitter {
  private:
   Id WordUpdate(const Place& place, ir::Scalar scalar, ir::Op op, std::span<const Id> operands);
   Id FloatAdd(const Place& place, ir::Scalar scalar, ir::Op op, Id value);
+  /// The bits of the sum of a value and the one whose bits are `word`.
+  Id SumWith(ir::Scalar scalar, Id word, Id value);
+  void AddByExchange(const Place& place, ir::Scalar scalar, Id value);
   /// Reads the word at `place`, replaces it by `next(word)`, until no other thread has changed it in between.
   /// The old word.
   template <class Next>

@@ -265,7 +265,8 @@ Id MemoryEmitter::AtomicUpdate(const Cell& cell, Op op, std::span<const Id> oper
   switch (way) {
     case AtomicWay::Loop:
       if (cell.summed && op != Op::AtomicMul) {
-        atomics_.Add(PlaceOf(cell, WordStorage(cell.scalar)), cell.scalar, op, operands[0]);
+        atomics_.Add(PlaceOf(cell, WordStorage(cell.scalar)), cell.scalar, op, operands[0],
+                     environment_.entry.KeepsBindings());
         return 0;
       }
       [[fallthrough]];

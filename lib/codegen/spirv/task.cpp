@@ -53,7 +53,7 @@ void TaskEmitter::EmitSerial(const analysis::Task& task) {
 // there), so that another number tells how often it has run.
 void TaskEmitter::EmitCutCheck() {
   Id check = m_.NewId(), done = m_.NewId(), cut = m_.NewId(), whole = m_.NewId();
-  f_.Select(m_.constants.SpecializedBool(ADRT_VULKAN_CUTS_LOOPS), check, done, done);
+  f_.Select(m_.constants.SpecializedBool(ADRT_VULKAN_LLVMPIPE), check, done, done);
   f_.Start(check);
   uint32_t width = environment_.entry.Wide();
   Id wide = m_.types.Int(width), turns = Unfolded(f_.Int(width, 2));

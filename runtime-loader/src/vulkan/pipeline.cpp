@@ -17,9 +17,9 @@ VkPipeline MakePipeline(const Device& device, const Entry& entry, const char* sy
   info.stage.module = entry.code->shaders;
   info.stage.pName = symbol;
   info.layout = layout;
-  static constexpr VkSpecializationMapEntry kCutsLoops = {ADRT_VULKAN_CUTS_LOOPS, 0, sizeof(VkBool32)};
+  static constexpr VkSpecializationMapEntry kLlvmpipe = {ADRT_VULKAN_LLVMPIPE, 0, sizeof(VkBool32)};
   static constexpr VkBool32 kYes = VK_TRUE;
-  static constexpr VkSpecializationInfo kSpecialized = {1, &kCutsLoops, sizeof kYes, &kYes};
+  static constexpr VkSpecializationInfo kSpecialized = {1, &kLlvmpipe, sizeof kYes, &kYes};
   if (device.cuts_loops) info.stage.pSpecializationInfo = &kSpecialized;
   VkPipeline made = VK_NULL_HANDLE;
   VkResult result = device.api.CreateComputePipelines(device.handle, device.pipeline_cache, 1, &info,
