@@ -8,8 +8,9 @@
 namespace adc::artifact {
 namespace {
 
-// Of zstd. Small sections are worth the time of the thorough one: 15 ms for 64 KiB.
-constexpr int kLevel = 9, kThoroughLevel = 19;
+// Of zstd. Small sections are worth the time of the thorough one, 8 ms for 64 KiB: level 9 takes 1 ms and
+// gives 5 to 8 % more bytes, level 19 takes 18 ms and gives 1 % fewer.
+constexpr int kLevel = 9, kThoroughLevel = 16;
 constexpr size_t kThorough = 512 << 10;
 // Of RFC 8878: a block's header, with the last block's bit, and the type 0 of a block that is stored as it
 // is.

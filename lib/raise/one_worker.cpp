@@ -20,6 +20,8 @@ constexpr uint64_t kTrips = 8;                      ///< of a loop
 constexpr uint64_t kMostTrips = uint64_t{1} << 24;  ///< of all loops around an instruction together
 constexpr uint32_t kDeepest = 6;     ///< loops inside this many others count as not inside another
 constexpr uint64_t kWorthwhile = 6;  ///< the updates are this part of the work
+/// Operations of a body: to compile it twice takes longer than its sums are worth.
+constexpr uint64_t kLargeBody = 1000;
 /// The work that a worker could do in the time in which it is woken, some microseconds: 8 lanes at once,
 /// where code has lanes.
 constexpr uint64_t kWaking = uint64_t{1} << 15;
@@ -34,7 +36,8 @@ struct WorkOfOne {
   uint64_t all = 0;
   uint64_t updates = 0;  ///< of `all`, for updates that one worker alone need not make as they are
   uint64_t own = 0;      ///< with plain updates, loops run as often as constants say
-  bool known = true;     ///< constants say how often each loop runs
+  uint64_t operations = 0;
+  bool known = true;  ///< constants say how often each loop runs
 };
 
 uint64_t UpdateCost(const ir::Function& kernel, ir::Inst inst, bool is_in_loop) {
@@ -48,6 +51,7 @@ void Add(const ir::Function& kernel, ir::Block block, uint64_t times, uint64_t r
          WorkOfOne& work) {
   for (ir::Inst inst : kernel[block].insts) {
     ir::Op op = kernel[inst].op;
+    ++work.operations;
     uint64_t update = UpdateCost(kernel, inst, depth > 0);
     uint64_t own = ir::ClassOf(op) == ir::OpClass::Function ? kFunction : 1;
     work.all += times * (update + own);
@@ -145,7 +149,7 @@ void MarkOneWorker(ir::Module&, ir::Function& kernel, const RaiseConfig& config)
     if (work.known)
       workers.waking = static_cast<uint32_t>(kWaking / std::clamp<uint64_t>(work.own, 1, kWaking));
     if (!config.form_for_one || work.updates * kWorthwhile <= work.all) continue;
-    kernel[task.parallel].words.Add(ir::Word::Alone);
+    kernel[task.parallel].words.Add(work.operations > kLargeBody ? ir::Word::AsksAlone : ir::Word::Alone);
     workers.reach = ReachOf(kernel, task.parallel);
     // Where it is known, most iterations of a call meet those of no other.
     if (workers.reach.empty() && !ir::IsCounting(kernel.role))

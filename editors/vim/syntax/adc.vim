@@ -167,6 +167,7 @@ syn keyword adcAttribute alias
 syn keyword adcAttribute alone
 syn keyword adcAttribute always
 syn keyword adcAttribute as_written
+syn keyword adcAttribute asks_alone
 syn keyword adcAttribute checked
 syn keyword adcAttribute common
 syn keyword adcAttribute copied

@@ -64,7 +64,7 @@ class TaskEmitter {
     builder_.CreateRetVoid();
   }
 
-  /// `alone`: the form for one worker, null where the task has none.
+  /// `alone`: the form for one worker, or for all of them, null where the task has none.
   void EmitParallel(const analysis::Task& task, llvm::Function* alone, const SumCopies& copies) {
     std::vector<Axis> axes = EmitBounds(task);
     if (kernel_[task.parallel].Has(ir::Word::Recheck)) EmitGuard(axes);
@@ -74,6 +74,18 @@ class TaskEmitter {
       if (!reach.empty()) EmitBetween(axes, reach, alone);
       if (!copies.params.empty()) EmitOwnCopies(kernel_, copies, builder_, hooks_, alone);
     }
+    if (kernel_[task.parallel].Has(ir::Word::AsksAlone)) {
+      CallForm(builder_, alone, {hooks_.Entry()->getArg(0), hooks_.Begin(), hooks_.End()}, true);
+      builder_.CreateRetVoid();
+      return;
+    }
+    EmitIterations(task, axes, SumsOf(kernel_, task.parallel));
+  }
+
+  /// The form whose sums ask. Its caller has compared the bounds.
+  void EmitParallelAsking(const analysis::Task& task) {
+    std::vector<Axis> axes = EmitBounds(task);
+    body_.SetRunsAll(hooks_.RunsAll());
     EmitIterations(task, axes, SumsOf(kernel_, task.parallel));
   }
 
@@ -124,7 +136,7 @@ class TaskEmitter {
     builder_.CreateCondBr(builder_.CreateAnd(from_first, to_last), all, some);
     builder_.SetInsertPoint(all);
     llvm::Function* entry = hooks_.Entry();
-    builder_.CreateCall(alone, {entry->getArg(0), entry->getArg(1), entry->getArg(2)});
+    CallForm(builder_, alone, {entry->getArg(0), entry->getArg(1), entry->getArg(2)});
     builder_.CreateRetVoid();
     builder_.SetInsertPoint(some);
   }
@@ -154,7 +166,7 @@ class TaskEmitter {
     Value* first = builder_.CreateAdd(hooks_.Begin(), end);
     Value* last = builder_.CreateSub(hooks_.End(), end);
     builder_.CreateCall(entry, {entry->getArg(0), hooks_.Begin(), first});
-    builder_.CreateCall(alone, {entry->getArg(0), first, last});
+    CallForm(builder_, alone, {entry->getArg(0), first, last});
     builder_.CreateCall(entry, {entry->getArg(0), last, hooks_.End()});
     builder_.CreateRetVoid();
     builder_.SetInsertPoint(ends);
@@ -399,13 +411,15 @@ class KernelEmitter {
       entry.symbol = symbol;
       if (is_parallel) entry.block_size = kernel_.WorkersOf(task.parallel).waking;
       if (is_parallel && kernel_[task.parallel].Has(ir::Word::Alone)) {
-        alone = EmitTask(task, number, symbol + ".alone", false,
+        alone = EmitTask(task, number, symbol + ".alone", TaskForm::Alone,
                          [&](TaskEmitter& emitter) { emitter.EmitParallelAlone(task); });
-        // It takes it that the frame does not change, which its callers may make.
-        alone->addFnAttr(llvm::Attribute::NoInline);
+        entry.copies = OwnCopies(kernel_, task.parallel);
+      } else if (is_parallel && kernel_[task.parallel].Has(ir::Word::AsksAlone)) {
+        alone = EmitTask(task, number, symbol + ".asks", TaskForm::Asks,
+                         [&](TaskEmitter& emitter) { emitter.EmitParallelAsking(task); });
         entry.copies = OwnCopies(kernel_, task.parallel);
       }
-      EmitTask(task, number, symbol, true, [&](TaskEmitter& emitter) {
+      EmitTask(task, number, symbol, TaskForm::Entry, [&](TaskEmitter& emitter) {
         is_parallel ? emitter.EmitParallel(task, alone, entry.copies) : emitter.EmitSerial(task);
       });
     }
@@ -416,11 +430,11 @@ class KernelEmitter {
   /// A function whose body `emit` writes.
   template <class Body>
   llvm::Function* EmitTask(const analysis::Task& task, uint32_t number, const std::string& symbol,
-                           bool is_entry, const Body& emit) {
+                           TaskForm form, const Body& emit) {
     llvm::IRBuilder<> builder(output_.getContext());
     AliasScopes aliases(output_.getContext(), kernel_, task.first, task.last);
     const TaskRows* rows = number < what_.tasks.size() ? &what_.tasks[number] : nullptr;
-    CpuTask hooks(output_, builder, kernel_, config_, rows, aliases, symbol, number, is_entry);
+    CpuTask hooks(output_, builder, kernel_, config_, rows, aliases, symbol, number, form);
     if (own_math_) hooks.SetOwnMath(&math_);
     if (lines_ != nullptr) {
       diag::SourceSpan place = task.parallel.Valid() ? kernel_[task.parallel].span : kernel_.span;

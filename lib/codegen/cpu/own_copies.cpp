@@ -53,7 +53,7 @@ class Emitter {
                             llvm::MaybeAlign(ir::ByteSize(copy.scalar)));
       buffers.emplace_back(copy.param, copy.address);
     }
-    builder_.CreateCall(alone, {hooks_.FrameWith(buffers), hooks_.Begin(), hooks_.End()});
+    CallForm(builder_, alone, {hooks_.FrameWith(buffers), hooks_.Begin(), hooks_.End()});
     for (const Copy& copy : copies_)
       builder_.CreateCall(AddFunction(copy.scalar),
                           {copy.address, hooks_.BufferAddress(copy.param), copy.count});

@@ -17,9 +17,16 @@ using ir::Op;
 using ir::Scalar;
 using llvm::Value;
 
+void CallForm(llvm::IRBuilder<>& builder, llvm::Function* form, llvm::ArrayRef<Value*> arguments,
+              bool among_others) {
+  llvm::SmallVector<Value*, 4> all(arguments);
+  if (form->arg_size() > all.size()) all.push_back(builder.getInt1(!among_others));
+  builder.CreateCall(form, all);
+}
+
 CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
                  const CodeConfig& config, const TaskRows* rows, const AliasScopes& aliases,
-                 const std::string& symbol, uint32_t task, bool is_entry)
+                 const std::string& symbol, uint32_t task, TaskForm form)
     : module_(module),
       builder_(builder),
       kernel_(kernel),
@@ -31,8 +38,11 @@ CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
       first_cell_(ParameterCells(kernel)) {
   llvm::Type* pointer = builder.getPtrTy();
   llvm::Type* word = builder.getInt64Ty();
-  auto* type = llvm::FunctionType::get(builder.getVoidTy(), {pointer, word, word}, false);
-  auto linkage = is_entry ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage;
+  llvm::SmallVector<llvm::Type*, 4> arguments{pointer, word, word};
+  if (form == TaskForm::Asks) arguments.push_back(builder.getInt1Ty());
+  auto* type = llvm::FunctionType::get(builder.getVoidTy(), arguments, false);
+  auto linkage =
+      form == TaskForm::Entry ? llvm::GlobalValue::ExternalLinkage : llvm::GlobalValue::InternalLinkage;
   entry_ = llvm::Function::Create(type, linkage, symbol, module);
   entry_->setDoesNotThrow();
   entry_->addFnAttr("target-cpu", config.target.processor);
@@ -51,6 +61,9 @@ CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
   entry_->getArg(0)->setName("frame");
   entry_->getArg(1)->setName("begin");
   entry_->getArg(2)->setName("end");
+  if (form == TaskForm::Asks) RunsAll()->setName("runs_all");
+  // Other forms take it that the frame does not change, which their callers may make.
+  if (form != TaskForm::Entry) entry_->addFnAttr(llvm::Attribute::NoInline);
   auto* head = llvm::BasicBlock::Create(module.getContext(), "entry", entry_);
   auto* work = llvm::BasicBlock::Create(module.getContext(), "work", entry_);
   auto* done = llvm::BasicBlock::Create(module.getContext(), "nothing", entry_);

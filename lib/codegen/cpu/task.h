@@ -13,17 +13,28 @@
 
 namespace adc::codegen {
 
+enum class TaskForm : uint8_t {
+  Entry,  ///< the loader finds it
+  Alone,  ///< for a worker that runs all iterations
+  Asks,   ///< for all workers: an argument says whether this one runs all iterations
+};
+
+/// Calls a form that is no entry, for a worker that runs all iterations or `among_others`.
+void CallForm(llvm::IRBuilder<>& builder, llvm::Function* form, llvm::ArrayRef<llvm::Value*> arguments,
+              bool among_others = false);
+
 class CpuTask final : public TargetHooks {
  public:
   /// Makes the function `symbol`, called as entries are, and leaves `builder` in its first working block.
-  /// `is_entry`: the loader finds it.
   CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
           const CodeConfig& config, const TaskRows* rows, const AliasScopes& aliases,
-          const std::string& symbol, uint32_t task, bool is_entry);
+          const std::string& symbol, uint32_t task, TaskForm form);
 
   llvm::Function* Entry() const { return entry_; }
   llvm::Value* Begin() const { return entry_->getArg(1); }
   llvm::Value* End() const { return entry_->getArg(2); }
+  /// Asks: whether the worker runs all iterations.
+  llvm::Value* RunsAll() const { return entry_->getArg(3); }
   /// A copy of the frame in which buffers lie at other addresses, given by parameter.
   llvm::Value* FrameWith(std::span<const std::pair<uint32_t, llvm::Value*>> buffers);
   /// The worker's row has `count` copies after its stacks.

@@ -108,6 +108,25 @@ void BodyEmitter::EmitPure(ir::Inst inst) {
   values_.EmitPure(inst);
 }
 
+void BodyEmitter::EmitAccess(ir::Inst inst) {
+  bool asks = runs_all_ != nullptr && memory_.IsShared(inst) && !kernel_[inst].Has(ir::Word::Private);
+  auto emit = [&] {
+    if (!sums_->Accumulate(inst)) return memory_.EmitAccess(inst);
+    // Nothing reads the old value of a sum, which has none.
+    if (asks && kernel_[inst].result_count != 0) {
+      ir::Value old = kernel_.Result(inst);
+      values_.BindAnew(old, llvm::PoisonValue::get(scalars_.RegisterType(kernel_.TypeOf(old).scalar)));
+    }
+  };
+  if (!asks) return emit();
+  auto emit_alone = [&] {
+    memory_.SetAlone(true);
+    memory_.EmitAccess(inst);
+    memory_.SetAlone(false);
+  };
+  EmitForms(inst, runs_all_, emit_alone, emit);
+}
+
 void BodyEmitter::EmitInst(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   if (ir::InfoOf(data.op).effect != ir::Effect::Pure && !ir::ReductionOf(data.op)) sums_->Flush();
@@ -127,8 +146,7 @@ void BodyEmitter::EmitInst(ir::Inst inst) {
       return values_.EmitShape(inst);
     case OpClass::Access:
     case OpClass::Atomic:
-      if (!sums_->Accumulate(inst)) memory_.EmitAccess(inst);
-      return;
+      return EmitAccess(inst);
     case OpClass::Local:
       return memory_.EmitAlloca(inst);
     case OpClass::Control:

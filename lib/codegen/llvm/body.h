@@ -36,6 +36,8 @@ class BodyEmitter {
   /// Sets the function that tells the counters of the parallel loop apart, in the branch that alone reads
   /// them.
   void SetTellCounters(std::function<void()> tell) { tell_counters_ = std::move(tell); }
+  /// Whether the worker runs all iterations, an i1 for which sums ask from here on (raise/one_worker.h).
+  void SetRunsAll(llvm::Value* runs_all) { runs_all_ = runs_all; }
   /// Has the runs of `plan` emitted in blocks of their own, and added to `pieces`, inner ones first.
   void SetPieces(const PiecePlan* plan, std::vector<Piece>* pieces) {
     plan_ = plan;
@@ -54,6 +56,7 @@ class BodyEmitter {
 
  private:
   void EmitInst(ir::Inst inst);
+  void EmitAccess(ir::Inst inst);
   /// Some of one block, in their order.
   void EmitInsts(std::span<const ir::Inst> insts);
   /// Instructions of which a sine and a cosine of one angle may be a pair. Their sums are made at the end.
@@ -80,8 +83,8 @@ class BodyEmitter {
   void EmitFor(ir::Inst inst);
   void EmitLoop(ir::Inst inst);
   // The code in which the lanes of a wave sum up together (body_turns.cpp).
-  template <class Together, class Alone>
-  void EmitForms(ir::Inst inst, llvm::Value* shared, Together emit_together, Alone emit_alone);
+  void EmitForms(ir::Inst inst, llvm::Value* shared, llvm::function_ref<void()> emit_together,
+                 llvm::function_ref<void()> emit_alone);
   /// The turns of such a loop.
   struct TurnRange {
     ir::Inst loop;
@@ -124,6 +127,7 @@ class BodyEmitter {
   ValueTable values_;
   MemoryEmitter memory_;
   std::unique_ptr<SumEmitter> sums_;
+  llvm::Value* runs_all_ = nullptr;
   bool alone_ = false;  ///< in the form of a loop in which each lane makes the sums of its turns
   /// Of the range that is emitted: by angle, the one of a pair that is still to come.
   std::map<uint32_t, llvm::Value*>* pairs_ = nullptr;

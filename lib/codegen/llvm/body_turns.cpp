@@ -21,8 +21,8 @@ namespace adc::codegen {
 using llvm::Value;
 
 /// Two forms of the code, of which `shared` chooses. Results are those of `inst`.
-template <class Together, class Alone>
-void BodyEmitter::EmitForms(ir::Inst inst, Value* shared, Together emit_together, Alone emit_alone) {
+void BodyEmitter::EmitForms(ir::Inst inst, Value* shared, llvm::function_ref<void()> emit_together,
+                            llvm::function_ref<void()> emit_alone) {
   llvm::BasicBlock *together = NewBlock("together"), *alone = NewBlock("alone"), *join = NewBlock("joined");
   llvm::SmallVector<llvm::PHINode*> results;
   auto join_from_here = [&] {

@@ -171,6 +171,13 @@ void MemoryEmitter::EmitAccess(ir::Inst inst) {
   if (result != nullptr && kernel_[inst].result_count != 0) values_.Bind(kernel_.Result(inst), result);
 }
 
+bool MemoryEmitter::IsShared(ir::Inst inst) const {
+  const ir::InstData& data = kernel_[inst];
+  BaseKind kind = KindOf(inst);
+  if (kind != BaseKind::Buffer && kind != BaseKind::Layout) return false;
+  return ir::IsAtomic(data.op) || (data.op == Op::AddTo && !data.Has(ir::Word::Plain));
+}
+
 Value* MemoryEmitter::Access(ir::Inst inst) {
   Cell cell = CellOf(inst);
   const ir::InstData& data = kernel_[inst];

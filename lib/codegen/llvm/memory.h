@@ -29,6 +29,8 @@ class MemoryEmitter {
   void SetInLoop(bool in_loop) { in_loop_ = in_loop; }
   /// No other thread updates what the accesses emitted from here on update: they are not atomic.
   void SetAlone(bool alone) { alone_ = alone; }
+  /// Whether `inst` updates memory that other iterations may update too.
+  bool IsShared(ir::Inst inst) const;
   /// The parallel loop that is being emitted and its flat iteration, i64; null: none, or it is not known.
   void SetIteration(ir::Inst loop, llvm::Value* iteration) {
     loop_ = loop;
