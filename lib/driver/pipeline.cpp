@@ -44,6 +44,7 @@
 #include "raise/unroll_and_jam.h"
 #include "raise/worker_loop.h"
 #include "support/check.h"
+#include "transform/axes.h"
 #include "transform/check_writes.h"
 #include "transform/composed.h"
 #include "transform/count_loops.h"
@@ -196,6 +197,11 @@ bool Simplify(PipelineState& state) {
   bool before_reverse = state.module.phase < Phase::Differentiated;
   return transform::Simplify(state.module, {.fold = Folding(state), .before_reverse = before_reverse},
                              state.diagnostics);
+}
+
+bool Axes(PipelineState& state) {
+  transform::DropAxes(state.module);
+  return true;
 }
 
 bool CountLoops(PipelineState& state) {
@@ -552,6 +558,9 @@ constexpr Pass kPasses[] = {
      "moves a value into the only branch that reads it, if its derivative may be infinite"},
     {"simplify", Stage::Normalise, Simplify, kParsed, kLowered, Form::NoExits, kSame,
      "folds, shares, hoists and forwards values, and drops dead code"},
+    // What nothing needs is not read any more.
+    {"axes", Stage::Normalise, Axes, kParsed, kParsed, Form::NoExits, kSame,
+     "shaders: leaves out the axes along which invocations do not differ, and their parameters"},
     // Counters and bounds in memory are values by now.
     {"count-loops", Stage::Normalise, CountLoops, kParsed, kScalar, Form::Scalars, kSame,
      "once more, after counters in memory have become values"},

@@ -241,6 +241,20 @@ std::vector<Id> Binary::Successors(const Block& block) const {
   return labels;
 }
 
+std::set<Id> Binary::LoopBlocks(const Function& function, const Block& header) const {
+  std::set<Id> blocks{header.label};
+  std::vector<Id> pending{header.label};
+  while (!pending.empty()) {
+    auto found = function.block_of.find(pending.back());
+    pending.pop_back();
+    if (found == function.block_of.end()) continue;
+    for (Id next : Successors(function.blocks[found->second])) {
+      if (next != header.merge->At(0) && blocks.insert(next).second) pending.push_back(next);
+    }
+  }
+  return blocks;
+}
+
 std::string_view Binary::TextOf(Id string) const {
   const std::string* text = Under(strings_, string);
   return text == nullptr ? std::string_view() : *text;

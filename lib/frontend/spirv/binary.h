@@ -80,6 +80,8 @@ class Binary {
   const LocalSize* LocalSizeOf(Id function) const;
   /// The blocks that a branch at the end of `block` names.
   std::vector<Id> Successors(const Block& block) const;
+  /// The blocks of the loop that begins at `header`.
+  std::set<Id> LoopBlocks(const Function& function, const Block& header) const;
   std::string_view TextOf(Id string) const;
   /// Whether the module says that adc has printed it.
   bool IsPrinted() const { return printed_; }

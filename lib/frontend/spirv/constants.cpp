@@ -63,7 +63,6 @@ Value Values::ComputedConstant(const Instruction& inst) {
   }
   Value value = frame().values[inst.result];
   frame().values.erase(inst.result);  // its place may not be seen from the next use
-  frame().defined_in.erase(inst.result);
   return value;
 }
 

@@ -17,7 +17,7 @@
 // of the loop. A scope that nothing leaves is taken out again.
 //
 // Phis are local variables: each edge stores, the block loads. So is a value that is used where the region
-// that computes it is not seen: the first attempt finds these, the next one stores them.
+// that computes it is not seen (values.h).
 
 #include "frontend/spirv/control_flow.h"
 
@@ -271,7 +271,6 @@ Value ControlFlow::Call(const Instruction& inst) {
       made->pointers[parameter.result] = GetPointer(inst.At(n + 1), inst);
     } else {
       made->values[parameter.result] = Get(inst.At(n + 1));
-      made->defined_in[parameter.result] = b_.block();
     }
   }
   Id type = function.definition->type;

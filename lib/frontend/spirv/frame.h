@@ -71,8 +71,7 @@ struct Handle {
 
 struct Frame {
   std::map<Id, Value> values;
-  std::map<Id, ir::Block> defined_in;
-  std::map<Id, std::vector<ir::Value>> stored;  ///< slots: of phis, and of values that leave their region
+  std::map<Id, std::vector<ir::Value>> stored;  ///< slots of phis
   std::map<Id, Pointer> pointers;
   std::map<Id, std::unique_ptr<Local>> locals;
   std::map<Id, Handle> handles;

@@ -8,7 +8,6 @@ namespace adc::frontend::spirv {
 void Invocations::AddParameters() {
   constexpr const char* kNames[] = {"invocations_x", "invocations_y", "invocations_z"};
   for (uint32_t axis = 0; axis < 3; ++axis) {
-    if (!config_.axes[axis]) continue;
     ir::ShaderBinding binding;
     binding.kind = ir::ShaderBinding::Kind::Invocations;
     binding.number = axis;
@@ -22,11 +21,7 @@ ir::Inst Invocations::MakeLoop() {
   std::vector<ir::Value> bounds;
   std::vector<std::pair<ir::Value*, const char*>> indices;
   for (uint32_t axis = 3; axis-- > 0;) {
-    if (!invocations_[axis].Valid()) continue;
-    ir::Value count = invocations_[axis];
-    if (by_workgroups_)
-      count = b_.Make(ir::Op::CeilDiv, {count, b_.I32(static_cast<int32_t>(local_size_[axis]))});
-    bounds.insert(bounds.end(), {b_.I32(0), count});
+    bounds.insert(bounds.end(), {b_.I32(0), by_workgroups_ ? GroupsAlong(axis) : invocations_[axis]});
     indices.emplace_back(&index_[axis], kNames[by_workgroups_ ? 1 : 0][axis]);
   }
   uint64_t block = uint64_t{local_size_[0]} * local_size_[1] * local_size_[2];
@@ -45,10 +40,14 @@ ir::Inst Invocations::MakeLoop() {
   return loop;
 }
 
+ir::Value Invocations::GroupsAlong(uint32_t axis) {
+  if (local_size_[axis] == 1) return invocations_[axis];
+  return b_.Make(ir::Op::CeilDiv, {invocations_[axis], b_.I32(static_cast<int32_t>(local_size_[axis]))});
+}
+
 // Indices are not negative, so that signed division is right and says more about the quotient.
 
 ir::Value Invocations::GroupAxis(uint32_t axis) {
-  if (!index_[axis].Valid()) return b_.I32(0);
   if (by_workgroups_ || local_size_[axis] == 1) return index_[axis];
   return b_.Make(ir::Op::Div, {index_[axis], b_.I32(static_cast<int32_t>(local_size_[axis]))});
 }
@@ -56,7 +55,7 @@ ir::Value Invocations::GroupAxis(uint32_t axis) {
 ir::Value Invocations::LocalAxis(uint32_t axis) {
   if (local_size_[axis] == 1) return b_.I32(0);
   ir::Value size = b_.I32(static_cast<int32_t>(local_size_[axis]));
-  if (!by_workgroups_) return index_[axis].Valid() ? b_.Make(ir::Op::Rem, {index_[axis], size}) : b_.I32(0);
+  if (!by_workgroups_) return b_.Make(ir::Op::Rem, {index_[axis], size});
   uint32_t before = 1, behind = 1;
   for (uint32_t other = 0; other < 3; ++other)
     (other < axis ? before : behind) *= other == axis ? 1 : local_size_[other];
@@ -66,9 +65,7 @@ ir::Value Invocations::LocalAxis(uint32_t axis) {
 }
 
 ir::Value Invocations::InvocationAxis(uint32_t axis) {
-  if (!by_workgroups_) return index_[axis].Valid() ? index_[axis] : b_.I32(0);
-  if (!index_[axis].Valid()) return LocalAxis(axis);
-  if (local_size_[axis] == 1) return index_[axis];
+  if (!by_workgroups_ || local_size_[axis] == 1) return index_[axis];
   ir::Value first = b_.Make(ir::Op::Mul, {index_[axis], b_.I32(static_cast<int32_t>(local_size_[axis]))});
   return b_.Make(ir::Op::Add, {first, LocalAxis(axis)});
 }
@@ -90,11 +87,7 @@ ir::Value Invocations::Builtin(uint32_t builtin, const Instruction& inst) {
     case spv::BuiltInWorkgroupSize:
       return all(size);
     case spv::BuiltInNumWorkgroups:
-      return all([&](uint32_t axis) {
-        if (!invocations_[axis].Valid()) return b_.I32(1);
-        return local_size_[axis] == 1 ? invocations_[axis]
-                                      : b_.Make(ir::Op::CeilDiv, {invocations_[axis], size(axis)});
-      });
+      return all([&](uint32_t axis) { return GroupsAlong(axis); });
     case spv::BuiltInLocalInvocationIndex: {
       if (by_workgroups_) return local_index_;
       ir::Value rows = b_.Make(ir::Op::Add, {b_.Make(ir::Op::Mul, {LocalAxis(2), size(1)}), LocalAxis(1)});

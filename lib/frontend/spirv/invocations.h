@@ -12,13 +12,16 @@ class Invocations : public Arithmetic {
   using Arithmetic::Arithmetic;
   /// Adds a parameter per axis: how many invocations are dispatched.
   void AddParameters();
-  /// The loop over the invocations; or over workgroups, with the invocations of one as its last axis.
+  /// The loop over the invocations, along three axes (transform/axes.h); or over workgroups, with the
+  /// invocations of one as its last axis.
   ir::Inst MakeLoop();
   ir::Value Builtin(uint32_t builtin, const Instruction& inst);
   /// False where the operation is none of subgroups.
   bool SubgroupOperation(const Instruction& inst);
 
  private:
+  /// How many workgroups are dispatched.
+  ir::Value GroupsAlong(uint32_t axis);
   ir::Value GroupAxis(uint32_t axis);
   ir::Value LocalAxis(uint32_t axis);
   ir::Value InvocationAxis(uint32_t axis);

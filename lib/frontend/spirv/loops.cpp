@@ -102,7 +102,7 @@ const Block* ControlFlow::TestOf(const Block& header) {
   if (!leaves || TakesFrom(BlockAt(merge), test->label)) return nullptr;
   for (const Block* block : {&header, test}) {
     for (const Instruction* inst : block->body) {
-      if (!IsPure(*inst) || HasSlot(inst->result)) return nullptr;
+      if (!IsPure(*inst) || survey_.LeavesLoop(inst->result)) return nullptr;
     }
   }
   return test;

@@ -32,8 +32,6 @@ struct LoweringConfig {
   uint64_t operation_limit = 500'000;
   ParameterRequest parameters;
   bool bindings_may_meet = false;  ///< two buffers at one binding are two
-  /// Axes of the invocations that the kernel has; one that it does not have is dispatched with one workgroup.
-  bool axes[3] = {true, true, true};
   /// The scans of HLSL leave the own value out, and glslang writes them as those that hold it.
   bool scans_exclude_own = false;
   /// How textures are read, by the name of their sampler; an empty name: of any.
@@ -57,10 +55,8 @@ struct Request {
   const LoweringConfig& config;
 };
 
-class Survey;
-
 /// Adds the kernel, named `name`. Names of units that --diff could have meant go to `names`.
-void LowerEntry(const Request& request, Survey& survey, ir::Module& module, const std::string& name,
+void LowerEntry(const Request& request, ir::Module& module, const std::string& name,
                 std::vector<std::string>* names);
 
 }  // namespace adc::frontend::spirv

@@ -8,25 +8,6 @@
 
 namespace adc::frontend::spirv {
 
-namespace {
-
-/// The blocks of the loop that begins at `header`.
-std::set<Id> LoopBlocks(const Binary& binary, const Function& function, const Block& header) {
-  std::set<Id> blocks{header.label};
-  std::vector<Id> pending{header.label};
-  while (!pending.empty()) {
-    auto found = function.block_of.find(pending.back());
-    pending.pop_back();
-    if (found == function.block_of.end()) continue;
-    for (Id next : binary.Successors(function.blocks[found->second])) {
-      if (next != header.merge->At(0) && blocks.insert(next).second) pending.push_back(next);
-    }
-  }
-  return blocks;
-}
-
-}  // namespace
-
 /// The instruction that orders memory, a barrier of control where there is one; null where none does.
 const Instruction* Survey::FindBarrier() const {
   const Instruction* barrier = nullptr;
@@ -53,7 +34,7 @@ Survey::Uses Survey::FindUses() const {
     std::set<Id> in_loops;
     for (const Block& block : function->blocks) {
       if (block.merge == nullptr || block.merge->op != spv::OpLoopMerge) continue;
-      in_loops.merge(LoopBlocks(binary_, *function, block));
+      in_loops.merge(binary_.LoopBlocks(*function, block));
     }
     for (const Block& block : function->blocks) {
       for (const Instruction* inst : block.body) {

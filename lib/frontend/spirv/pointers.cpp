@@ -59,9 +59,14 @@ ir::Value Pointers::ValueOf(const Index& index) {
 
 Pointer Pointers::GetPointer(Id id, const Instruction& user) {
   auto known = frame().pointers.find(id);
-  if (known != frame().pointers.end()) return known->second;
+  if (known != frame().pointers.end() && IsSeen(known->second)) {
+    Pointer pointer = known->second;
+    if (pointer.texel.Valid()) pointer.texel = Seen(pointer.texel);
+    return pointer;
+  }
   const Instruction* inst = binary_.Find(id);
   Require(inst != nullptr, user, "a pointer is used that nothing defines");
+  if (known != frame().pointers.end()) return FollowedAgain(*inst);
   if (types_.IsAddress(inst->type)) return PointerOf(GetOne(id), user);
   if (inst->op != spv::OpVariable) RefuseChosen(user);
   Pointer pointer;
@@ -95,6 +100,34 @@ Pointer Pointers::GetPointer(Id id, const Instruction& user) {
     Refuse(diag::E0855, user.span, "memory of a kind that kernels do not have",
            "use storage buffers, uniform blocks and push constants");
   return pointer;
+}
+
+/// Whether the builder sees the indices of a pointer.
+bool Pointers::IsSeen(const Pointer& p) const {
+  auto sees = [&](ir::Value value) { return !value.Valid() || Visible(kernel_.DefiningBlock(value)); };
+  auto sees_index = [&](const std::optional<Index>& index) { return !index || sees(index->dynamic); };
+  return sees(p.element.dynamic) && sees(p.outer.dynamic) && sees_index(p.column) &&
+         sees_index(p.component) && sees_index(p.part) &&
+         std::ranges::all_of(p.terms, [&](const auto& term) { return sees(term.first); });
+}
+
+/// The pointer of a chain that was followed where the builder does not see its indices.
+Pointer Pointers::FollowedAgain(const Instruction& last) {
+  std::vector<const Instruction*> chain;
+  for (const Instruction* inst = &last;; inst = binary_.Find(inst->At(0))) {
+    auto known = frame().pointers.find(inst->result);
+    if (known == frame().pointers.end() || IsSeen(known->second)) break;
+    chain.push_back(inst);
+  }
+  Spend(chain.size(), last);
+  for (size_t n = chain.size(); n-- > 0;) {
+    if (chain[n]->op == spv::OpCopyObject) {
+      frame().pointers[chain[n]->result] = GetPointer(chain[n]->At(0), last);
+    } else {
+      AccessChain(*chain[n]);
+    }
+  }
+  return frame().pointers[last.result];
 }
 
 void Pointers::RefuseChosen(const Instruction& user) {

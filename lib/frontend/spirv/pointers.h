@@ -28,6 +28,8 @@ class Pointers : public Invocations {
   void MakePointer(const Instruction& inst, const Address& address);
 
  private:
+  bool IsSeen(const Pointer& p) const;
+  Pointer FollowedAgain(const Instruction& last);
   /// A pointer to a buffer as a value: a constant of the IR, the position here plus one. 0 is none of them.
   struct PointedPlace {
     Resource* resource = nullptr;

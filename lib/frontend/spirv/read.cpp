@@ -9,15 +9,9 @@
 #include "frontend/spirv/depth.h"
 #include "frontend/spirv/lowering.h"
 #include "frontend/spirv/newer.h"
-#include "frontend/spirv/survey.h"
 #include "ir/module.h"
 #include "ir/number.h"
 #include "support/nearest.h"
-#include "transform/exits.h"
-#include "transform/memory_to_registers.h"
-#include "transform/scalarise.h"
-#include "transform/simplify.h"
-#include "verify/verify.h"
 
 namespace adc::frontend::spirv {
 
@@ -336,13 +330,7 @@ class Reader {
     config.samplers = config_.samplers;
     config.scans_exclude_own = config_.before_legalization;
     std::vector<std::string> names;
-    // First with all axes, in a module of its own; then with those that something asks for.
-    ir::Module trial;
-    Request request{binary_, types_, specs_, entry, config};
-    Survey survey(request);
-    LowerEntry(request, survey, trial, free, nullptr);
-    FindAxes(trial, survey.local_size(), config.axes);
-    LowerEntry(request, survey, module, free, &names);
+    LowerEntry({binary_, types_, specs_, entry, config}, module, free, &names);
     candidates.insert(candidates.end(), names.begin(), names.end());
   }
 
@@ -353,43 +341,6 @@ class Reader {
       Id from = binary_.Find(inst.At(0)) == nullptr ? 0 : binary_.Find(inst.At(0))->type;
       return types_.IsRegister(from) && types_.IsFloat(inst.type) != types_.IsFloat(from);
     });
-  }
-
-  /// The axes along which invocations differ: those whose workgroups have more than one invocation, and those
-  /// whose index the kernel reads once it is simplified.
-  void FindAxes(ir::Module& trial, const std::array<uint32_t, 3>& local_size, bool* axes) {
-    diag::Diagnostics ignored;
-    bool good = verify::Verify(trial, ignored) && transform::LowerExits(trial, {}, ignored) &&
-                transform::Scalarise(trial, {}, ignored) &&
-                transform::MemoryToRegisters(trial, {}, ignored) && transform::Simplify(trial, {}, ignored);
-    if (!good || ignored.HasErrors()) return;
-    const ir::Function& kernel = *trial.functions.front();
-    ir::Inst loop;
-    for (ir::Inst inst : kernel[kernel.Body()].insts) {
-      if (kernel[inst].op == ir::Op::Parallel) loop = inst;
-    }
-    if (!loop.Valid()) return;
-    std::set<uint32_t> read;
-    std::vector<ir::Block> pending{kernel.Body()};
-    while (!pending.empty()) {
-      ir::Block block = pending.back();
-      pending.pop_back();
-      for (ir::Inst inst : kernel[block].insts) {
-        for (ir::Value operand : kernel.Operands(inst)) {
-          // The bounds of the loop itself are not read by the shader.
-          if (inst != loop) read.insert(operand.raw);
-        }
-        for (uint32_t region = 0; region < kernel.RegionCount(inst); ++region)
-          pending.push_back(kernel[inst].regions[region]);
-      }
-    }
-    const std::vector<ir::Value>& indices = kernel[kernel[loop].regions[0]].params;
-    if (indices.size() < 3) return;
-    for (uint32_t axis = 1; axis < 3; ++axis) {
-      ir::Value extent = kernel.Operand(loop, 2 * (2 - axis) + 1);
-      axes[axis] =
-          local_size[axis] != 1 || read.count(indices[2 - axis].raw) != 0 || read.count(extent.raw) != 0;
-    }
   }
 
   bool CheckMarks(const std::vector<std::string>& candidates) {

@@ -160,6 +160,7 @@ void Survey::FindVariables() {
     if (auto found = binary_.functions().find(id); found != binary_.functions().end())
       functions_.push_back(&found->second);
   }
+  for (const Function* function : functions_) FindLeaving(*function);
   addresses_.Find(functions_, pointed_);
   for (Id block : written_) pointed_.blocks[block].written = true;
   for (Id variable : used) AddVariable(variable);

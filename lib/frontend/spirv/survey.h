@@ -36,6 +36,8 @@ class Survey {
   bool by_workgroups() const { return by_workgroups_; }
   /// The only value that is stored in a local variable, as a whole; 0 where there are others, or none.
   Id TableOf(Id variable) const;
+  /// Whether a value that a loop computes is used after the loop.
+  bool LeavesLoop(Id value) const { return leaving_.count(value) != 0; }
 
  private:
   struct Access {
@@ -54,6 +56,7 @@ class Survey {
   void SeeTables(const Instruction& inst);
   void AddVariable(Id variable);
   void CheckBindings() const;
+  void FindLeaving(const Function& function);
   const Instruction* FindBarrier() const;
   Uses FindUses() const;
   Id RootOf(Id pointer) const;
@@ -67,6 +70,7 @@ class Survey {
   std::array<uint32_t, 3> local_size_{1, 1, 1};
   std::set<Id> called_;  ///< the entry, and the functions that it calls
   std::vector<const Function*> functions_;
+  std::set<Id> leaving_;     ///< LeavesLoop
   std::set<Id> written_;     ///< variables that something may write
   std::map<Id, Id> tables_;  ///< TableOf
   Pointed pointed_;

@@ -1,7 +1,10 @@
 #include "frontend/spirv/values.h"
 
+#include <algorithm>
+
 #include "diag/errors/shader.h"
 #include "ir/module.h"
+#include "support/check.h"
 
 namespace adc::frontend::spirv {
 
@@ -16,9 +19,8 @@ bool IsConstant(const Instruction& inst) {
 }  // namespace
 
 void Values::Spend(uint64_t units, const Instruction& inst) {
-  attempt_.spent += units;
-  if (attempt_.spent > config_.operation_limit * kWorkPerOperation ||
-      kernel_.InstCount() > config_.operation_limit)
+  spent_ += units;
+  if (spent_ > config_.operation_limit * kWorkPerOperation || kernel_.InstCount() > config_.operation_limit)
     Refuse(diag::E0861, inst.span,
            "with its functions inlined the shader has more than " + std::to_string(config_.operation_limit) +
                " operations",
@@ -30,18 +32,14 @@ Value Values::Get(Id id) {
   const Instruction* inst = binary_.Find(id);
   if (inst == nullptr) Refuse(diag::E0852, b_.span(), "a value is used that nothing defines");
   auto found = f.values.find(id);
-  bool seen = f.defined_in.count(id) == 0 || types_.IsAddress(inst->type) || Visible(f.defined_in[id]);
-  if (found != f.values.end() && seen) return found->second;
+  auto visible = [&](ir::Value part) { return Visible(kernel_.DefiningBlock(part)); };
+  bool known = found != f.values.end();
+  if (known && std::ranges::all_of(found->second.parts, visible)) return found->second;
   if (auto slots = f.stored.find(id); slots != f.stored.end()) return LoadSlots(slots->second);
-  bool in_function = found != f.values.end() && !IsConstant(*inst);
-  if (in_function) {
-    // This attempt is given up: the next one has it in memory.
-    attempt_.needs_slot.insert(id);
-    return ZeroOf(inst->type);
-  }
-  Value value = ConstantValue(*inst, 0);
-  f.defined_in[id] = b_.block();
-  return f.values[id] = std::move(value);
+  if (!known || IsConstant(*inst)) return f.values[id] = ConstantValue(*inst, 0);
+  Value value;
+  for (ir::Value part : found->second.parts) value.parts.push_back(Seen(part));
+  return value;
 }
 
 ir::Value Values::GetOne(Id id) {
@@ -52,14 +50,6 @@ ir::Value Values::GetOne(Id id) {
 
 void Values::Set(const Instruction& inst, Value value) {
   Spend(value.parts.size(), inst);
-  frame().defined_in[inst.result] = b_.block();
-  if (HasSlot(inst.result) && inst.op != spv::OpPhi) {
-    std::vector<ir::Value>& slots = frame().stored[inst.result];
-    if (slots.empty()) {
-      for (ir::Value part : value.parts) slots.push_back(Slot(kernel_.TypeOf(part)));
-    }
-    for (size_t n = 0; n < value.parts.size(); ++n) StoreSlot(slots[n], value.parts[n]);
-  }
   frame().values[inst.result] = std::move(value);
 }
 
@@ -110,7 +100,30 @@ Value Values::LoadSlots(std::span<const ir::Value> slots) {
   return value;
 }
 
+ir::Value Values::Seen(ir::Value value) {
+  if (Visible(kernel_.DefiningBlock(value))) return value;
+  ADC_CHECK(kernel_.DefiningInst(value).Valid(), "a parameter of a region is used outside it");
+  ir::Value& slot = slot_of_[value];
+  if (!slot.Valid()) slot = Slot(kernel_.TypeOf(value));
+  return LoadSlot(slot);
+}
+
 void Values::PlaceSlots() {
+  std::map<ir::Block, std::map<ir::Inst, std::vector<std::pair<ir::Value, ir::Value>>>> stores;
+  for (const auto& [value, slot] : slot_of_)
+    stores[kernel_.DefiningBlock(value)][kernel_.DefiningInst(value)].emplace_back(slot, value);
+  for (const auto& [block, after] : stores) {
+    std::vector<ir::Inst> insts = std::move(kernel_[block].insts);
+    kernel_[block].insts.clear();
+    b_.SetBlock(block);
+    for (ir::Inst inst : insts) {
+      kernel_.Append(block, inst);
+      auto found = after.find(inst);
+      if (found == after.end()) continue;
+      b_.SetSpan(kernel_[inst].span);
+      for (const auto& [slot, value] : found->second) StoreSlot(slot, value);
+    }
+  }
   std::vector<ir::Inst>& insts = kernel_[home_].insts;
   insts.insert(insts.begin(), slots_.begin(), slots_.end());
 }

@@ -2,8 +2,9 @@
 // The values of SPIR-V by their ids: results of instructions, constants, and slots.
 //
 // A slot is an array at the beginning of the kernel. Phis have them, and values that are used where the
-// region that computes them is not seen: the first attempt at the kernel finds these, the next one stores
-// them.
+// region that computes them is not seen: the first such use asks for the slot, and the value is stored right
+// after it is computed. There it is stored in each iteration of the loops around it. A use reads the last
+// one, which is right, since what defines an id in SPIR-V is on every way to each of its uses.
 
 #include "diag/errors/shader.h"
 #include "frontend/spirv/builder.h"
@@ -12,17 +13,10 @@
 
 namespace adc::frontend::spirv {
 
-/// Facts that attempts at a kernel leave to the next one.
-struct Attempt {
-  uint64_t spent = 0;       ///< units of work
-  std::set<Id> has_slot;    ///< values that are used where they are not seen
-  std::set<Id> needs_slot;  ///< and those that this attempt finds
-};
-
 class Values {
  public:
   Values(const Request& request, const Survey& survey, ir::Module& module, ir::Function& kernel,
-         Resources& resources, Attempt& attempt)
+         Resources& resources)
       : binary_(request.binary),
         types_(request.types),
         config_(request.config),
@@ -31,8 +25,7 @@ class Values {
         kernel_(kernel),
         resources_(resources),
         b_(module, kernel, kernel.Body()),
-        specs_(request.specs),
-        attempt_(attempt) {}
+        specs_(request.specs) {}
   virtual ~Values() = default;
 
  protected:
@@ -47,12 +40,14 @@ class Values {
   ir::Value GetOne(Id id);
   void Set(const Instruction& inst, Value value);
   void SetOne(const Instruction& inst, ir::Value value) { Set(inst, Value{{value}}); }
-  bool HasSlot(Id id) const { return attempt_.has_slot.count(id) != 0; }
   Value ConstantValue(const Instruction& inst, uint32_t depth);
   Value ZeroOf(Id type);
 
   /// Slots go to the beginning of `home`, which is given before the first one.
   void SetHome(ir::Block home) { home_ = home; }
+  /// The value; where the builder does not see it, what its slot holds.
+  ir::Value Seen(ir::Value value);
+  /// Adds the slots, and the stores of values that `Seen` gave one.
   void PlaceSlots();
   ir::Value Slot(ir::Type type, uint32_t count = 1, ir::Words words = {});
   /// One for each leaf.
@@ -84,11 +79,12 @@ class Values {
   uint64_t ConstantBits(const Instruction& inst) const;
 
   const std::vector<SpecConstant>& specs_;
-  Attempt& attempt_;
+  uint64_t spent_ = 0;  ///< units of work
   std::map<Id, ir::Value> spec_params_;
   ir::Block home_;
   std::vector<ir::Inst> slots_;
-  std::map<ir::Block, ir::Block> moved_;  ///< regions of scopes that were taken out, and where they are
+  std::map<ir::Value, ir::Value> slot_of_;  ///< of values that are used where they are not seen
+  std::map<ir::Block, ir::Block> moved_;    ///< regions of scopes that were taken out, and where they are
 };
 
 }  // namespace adc::frontend::spirv

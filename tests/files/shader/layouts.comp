@@ -1,6 +1,6 @@
 // Offsets and strides are those of the shader: a vec3 takes 16 bytes in std430 and 12 in scalar layout, matrices lie
 // column by column unless they say row_major, and blocks of several members are seen whole.
-// RUN: adc %s --emit=ir --stop-after=simplify | FileCheck %s
+// RUN: adc %s --emit=ir --stop-after=axes | FileCheck %s
 #version 460
 #extension GL_EXT_scalar_block_layout : require
 layout(local_size_x = 32) in;

@@ -22,8 +22,8 @@ void main() {
   }
   y[i] = a > 3.0 ? a : -a;
 }
-// CHECK-LABEL: kernel @control(%x: buffer<f32, 1> readonly, %y: buffer<f32, 1>, %n: i32, %invocations_x: i32) {
-// CHECK-NEXT:    parallel %gx in 0..%invocations_x block 64 {
+// CHECK-LABEL: kernel @control(%x: buffer<f32, 1> readonly, %y: buffer<f32, 1>, %n: i32, %invocations_x: i32, %invocations_y: i32, %invocations_z: i32) {
+// CHECK-NEXT:    parallel %gz, %gy, %gx in 0..%invocations_z, 0..%invocations_y, 0..%invocations_x block 64 {
 // CHECK-NEXT:      %i = alloca array<i32, 1>
 // CHECK-NEXT:      %a = alloca array<f32, 1>
 // CHECK-NEXT:      %param = alloca array<f32, 1>
@@ -31,7 +31,7 @@ void main() {
 // CHECK-NEXT:      %1 = alloca array<i1, 1>
 // CHECK-NEXT:      %2 = alloca array<f32, 1>
 // CHECK-NEXT:      %k = alloca array<i32, 1>
-// CHECK-NEXT:      %3 = vec.make %gx, 0, 0
+// CHECK-NEXT:      %3 = vec.make %gx, %gy, %gz
 // CHECK-NEXT:      %4 = vec.get %3, 0
 // CHECK-NEXT:      store %i[0], %4
 // CHECK-NEXT:      %5 = load %i[0]

@@ -13,12 +13,12 @@ void main() {
   y[i] = one.at.y * one.mass + m[i][1][2];
   atomicAdd(count, 1);
 }
-// CHECK-LABEL: kernel @memory(%bodies: buffer<f32, 2> readonly, %count: buffer<i32, 1>, %y: buffer<f32, 1>, %m: buffer<f32, 2> readonly, %invocations_x: i32) {
-// CHECK-NEXT:    parallel %gx in 0..%invocations_x {
+// CHECK-LABEL: kernel @memory(%bodies: buffer<f32, 2> readonly, %count: buffer<i32, 1>, %y: buffer<f32, 1>, %m: buffer<f32, 2> readonly, %invocations_x: i32, %invocations_y: i32, %invocations_z: i32) {
+// CHECK-NEXT:    parallel %gz, %gy, %gx in 0..%invocations_z, 0..%invocations_y, 0..%invocations_x {
 // CHECK-NEXT:      %i = alloca array<i32, 1>
 // CHECK-NEXT:      %one = alloca array<vec<f32, 3>, 1>
 // CHECK-NEXT:      %one.2 = alloca array<f32, 1>
-// CHECK-NEXT:      %0 = vec.make %gx, 0, 0
+// CHECK-NEXT:      %0 = vec.make %gx, %gy, %gz
 // CHECK-NEXT:      %1 = vec.get %0, 0
 // CHECK-NEXT:      store %i[0], %1
 // CHECK-NEXT:      %2 = load %i[0]

@@ -11,14 +11,14 @@ void main() {
   raise(a, b);
   y[i] = a * b;
 }
-// CHECK-LABEL: kernel @variables(%x: buffer<f32, 1> readonly, %y: buffer<f32, 1>, %invocations_x: i32) {
-// CHECK-NEXT:    parallel %gx in 0..%invocations_x block 64 {
+// CHECK-LABEL: kernel @variables(%x: buffer<f32, 1> readonly, %y: buffer<f32, 1>, %invocations_x: i32, %invocations_y: i32, %invocations_z: i32) {
+// CHECK-NEXT:    parallel %gz, %gy, %gx in 0..%invocations_z, 0..%invocations_y, 0..%invocations_x block 64 {
 // CHECK-NEXT:      %i = alloca array<i32, 1>
 // CHECK-NEXT:      %a = alloca array<f32, 1>
 // CHECK-NEXT:      %b = alloca array<f32, 1>
 // CHECK-NEXT:      %param = alloca array<f32, 1>
 // CHECK-NEXT:      %param.2 = alloca array<f32, 1>
-// CHECK-NEXT:      %0 = vec.make %gx, 0, 0
+// CHECK-NEXT:      %0 = vec.make %gx, %gy, %gz
 // CHECK-NEXT:      %1 = vec.get %0, 0
 // CHECK-NEXT:      store %i[0], %1
 // CHECK-NEXT:      %2 = load %i[0]

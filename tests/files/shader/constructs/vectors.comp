@@ -12,13 +12,13 @@ void main() {
   vec2 w = m * v.xy + transpose(m)[1];
   y[i] = dot(w, w) + v.z;
 }
-// CHECK-LABEL: kernel @vectors(%x: buffer<f32, 1> readonly, %y: buffer<f32, 1>, %invocations_x: i32) {
-// CHECK-NEXT:    parallel %gx in 0..%invocations_x block 64 {
+// CHECK-LABEL: kernel @vectors(%x: buffer<f32, 1> readonly, %y: buffer<f32, 1>, %invocations_x: i32, %invocations_y: i32, %invocations_z: i32) {
+// CHECK-NEXT:    parallel %gz, %gy, %gx in 0..%invocations_z, 0..%invocations_y, 0..%invocations_x block 64 {
 // CHECK-NEXT:      %i = alloca array<i32, 1>
 // CHECK-NEXT:      %v = alloca array<vec<f32, 3>, 1>
 // CHECK-NEXT:      %m = alloca array<mat<f32, 2, 2>, 1>
 // CHECK-NEXT:      %w = alloca array<vec<f32, 2>, 1>
-// CHECK-NEXT:      %0 = vec.make %gx, 0, 0
+// CHECK-NEXT:      %0 = vec.make %gx, %gy, %gz
 // CHECK-NEXT:      %1 = vec.get %0, 0
 // CHECK-NEXT:      store %i[0], %1
 // CHECK-NEXT:      %2 = load %i[0]

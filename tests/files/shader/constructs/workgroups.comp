@@ -11,9 +11,9 @@ void main() {
   barrier();
   y[i] = cells[63u - t];
 }
-// CHECK-LABEL: kernel @workgroups(%x: buffer<f32, 1> readonly, %y: buffer<f32, 1>, %invocations_x: i32) {
+// CHECK-LABEL: kernel @workgroups(%x: buffer<f32, 1> readonly, %y: buffer<f32, 1>, %invocations_x: i32, %invocations_y: i32, %invocations_z: i32) {
 // CHECK-NEXT:    %0 = ceildiv %invocations_x, 64
-// CHECK-NEXT:    parallel %wx, %l in 0..%0, 0..64 workgroup {
+// CHECK-NEXT:    parallel %wz, %wy, %wx, %l in 0..%invocations_z, 0..%invocations_y, 0..%0, 0..64 workgroup {
 // CHECK-NEXT:      %cells = alloca array<f32, 64> shared
 // CHECK-NEXT:      %t = alloca array<i32, 1>
 // CHECK-NEXT:      %i = alloca array<i32, 1>
@@ -22,7 +22,7 @@ void main() {
 // CHECK-NEXT:      store %t[0], %2
 // CHECK-NEXT:      %3 = mul %wx, 64
 // CHECK-NEXT:      %4 = add %3, %l
-// CHECK-NEXT:      %5 = vec.make %4, 0, 0
+// CHECK-NEXT:      %5 = vec.make %4, %wy, %wz
 // CHECK-NEXT:      %6 = vec.get %5, 0
 // CHECK-NEXT:      store %i[0], %6
 // CHECK-NEXT:      %7 = load %t[0]
