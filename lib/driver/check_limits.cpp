@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <string>
 
+#include "analysis/task_size.h"
 #include "analysis/tasks.h"
 #include "artifact/metadata.h"
 #include "codegen/common/mangle.h"
-#include "codegen/common/task_size.h"
 #include "diag/errors/driver.h"
 #include "ir/module.h"
 #include "support/check.h"
@@ -137,7 +137,7 @@ bool CheckNames(const ir::Module& module, bool asserts, diag::Diagnostics& diagn
 uint64_t LargestTask(const ir::Function& kernel) {
   uint64_t most = 0;
   for (const analysis::Task& task : analysis::TasksOf(kernel))
-    most = std::max(most, codegen::OperationsOf(kernel, task));
+    most = std::max(most, analysis::OperationsOf(kernel, task));
   return most;
 }
 

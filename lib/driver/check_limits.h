@@ -20,7 +20,7 @@ bool CheckOperations(const ir::Module& module, const Limits& limits, const char*
 /// part of the symbols of its tasks. With `asserts` also where the text of an assertion is.
 bool CheckNames(const ir::Module& module, bool asserts, diag::Diagnostics& diagnostics);
 
-/// The operations of the largest task of `kernel` (codegen/common/task_size.h).
+/// The operations of the largest task of `kernel` (analysis/task_size.h).
 uint64_t LargestTask(const ir::Function& kernel);
 
 }  // namespace adc::driver

@@ -432,11 +432,6 @@ codegen::CodeConfig Compilation::ConfigFor(const target::Target& target) const {
   config.target = target;
   config.optimise = target.IsCpu() ? options_.optimisation : device_optimisation_;
   config.validate = device_optimisation_ == options_.optimisation;
-  // Unless another limit is asked for: a function that devices take whole can be too large for register
-  // allocation on a CPU.
-  constexpr uint64_t kLargestFunction = 5'000;
-  bool asked = options_.limits.optimised != Limits().optimised;
-  config.largest_function = asked ? options_.limits.optimised : kLargestFunction;
   config.float_mode = FloatModeOf(Floats());
   config.debug_lines = options_.debug_info;
   config.sources = &sources_;

@@ -27,13 +27,14 @@
 #include "ir/wording.h"
 #include "raise/body_lanes.h"
 #include "raise/checks.h"
+#include "raise/cuts.h"
 #include "raise/decisions.h"
 #include "raise/early_loads.h"
 #include "raise/flat_access.h"
-#include "raise/lanes.h"
 #include "raise/late_clears.h"
 #include "raise/late_prologue.h"
 #include "raise/one_worker.h"
+#include "raise/own_math.h"
 #include "raise/pairs.h"
 #include "raise/private_sums.h"
 #include "raise/products.h"
@@ -559,7 +560,7 @@ constexpr Pass kPasses[] = {
     {"simplify", Stage::Normalise, Simplify, kParsed, kLowered, Form::NoExits, kSame,
      "folds, shares, hoists and forwards values, and drops dead code"},
     // What nothing needs is not read any more.
-    {"axes", Stage::Normalise, Axes, kParsed, kParsed, Form::NoExits, kSame,
+    {"axes", Stage::Normalise, Axes, kParsed, kScalar, Form::Scalars, kSame,
      "shaders: leaves out the axes along which invocations do not differ, and their parameters"},
     // Counters and bounds in memory are values by now.
     {"count-loops", Stage::Normalise, CountLoops, kParsed, kScalar, Form::Scalars, kSame,
@@ -636,8 +637,6 @@ constexpr Pass kPasses[] = {
      "marks parallel loops whose bounds may have moved, and those with little work in most or all iterations"},
     {"flat-access", Stage::Raise, OverRaised<raise::MarkFlatAccesses>, kRaised, kRaised, Form::Any, kSame,
      "devices: marks accesses that follow the iteration, so that no division tells its counters apart"},
-    {"lanes", Stage::Raise, OverRaised<raise::MarkLanes>, kRaised, kRaised, Form::Any, kSame,
-     "processors: marks `while` loops of size kernels that run in lanes, an iteration in each"},
     {"body-lanes", Stage::Raise, OverRaised<raise::MarkBodyLanes>, kRaised, kRaised, Form::Any, kSame,
      "processors: marks parallel loops whose iterations run side by side in vectors"},
     {"early-loads", Stage::Raise, OverRaised<raise::LoadEarly>, kRaised, kRaised, Form::Any, kSame,
@@ -659,8 +658,12 @@ constexpr Pass kPasses[] = {
      "devices: marks loops over slots of rows of which several turns run at once"},
     {"spread", Stage::Raise, OverRaised<raise::SpreadLoops>, kRaised, kRaised, Form::Any, kSame,
      "devices: marks tasks with long loops whose turns the threads of a block may share in launches of few iterations"},
+    {"own-math", Stage::Raise, OverRaised<raise::MarkOwnMath>, kRaised, kRaised, Form::Any, kSame,
+     "processors: marks functions for which code has functions of its own, which run in lanes too"},
     {"one-worker", Stage::Raise, OverRaised<raise::MarkOneWorker>, kRaised, kRaised, Form::Any, kSame,
      "processors: marks loops with a form for one worker, sums for copies, and how far apart iterations meet"},
+    {"cuts", Stage::Raise, OverRaised<raise::MarkCuts>, kRaised, kRaised, Form::Any, kSame,
+     "processors: marks where large tasks are cut into several functions"},
 
     {"codegen", Stage::Write, nullptr, kRaised, kRaised, Form::Any, kSame,
      "per target: object and image, PTX, a code object, SPIR-V, or Metal's source"},

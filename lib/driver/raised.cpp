@@ -60,6 +60,13 @@ raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOpt
   if (!options.deterministic && !is_near) config.team_bytes = TeamBytes(target.kind);
   config.may_team = config.team_bytes != 0 && options.float_mode != FloatMode::Strict;
   config.wide_team_sums = config.team_bytes != 0 && target.kind == target::Kind::Cuda;
+  if (target.IsCpu() && options.optimisation != 0) {
+    // Unless another limit is asked for: a function that devices take whole can be too large for register
+    // allocation on a CPU.
+    constexpr uint64_t kLargestFunction = 5'000;
+    bool asked = options.limits.optimised != Limits().optimised;
+    config.largest_function = asked ? options.limits.optimised : kLargestFunction;
+  }
   if (!target.IsCpu() || options.optimisation < 2) return config;
   config.form_for_one = true;
   bool x86 = target.arch == target::Arch::X86_64;

@@ -35,7 +35,7 @@ class FunctionPrinter {
   void PrintRegion(Block block, const InstData& owner);
   void PrintControl(Inst inst);
   void PrintFor(const InstData& data, std::span<const Value> operands);
-  void PrintWhile(Inst inst, std::span<const Value> operands);
+  void PrintWhile(const InstData& data, std::span<const Value> operands);
   void PrintIf(Inst inst, std::span<const Value> operands);
   void PrintScope(const InstData& data);
   void PrintParallel(Inst inst, std::span<const Value> operands);
@@ -209,6 +209,7 @@ void FunctionPrinter::PrintBranchValue(const InstData& owner, Block block, uint3
 
 void FunctionPrinter::PrintStatement(Inst inst) {
   const InstData& data = function_[inst];
+  if (data.Has(Word::Cut)) out_.append(Spelling(Word::Cut)).append(" ");
   if (names_.ShowsResults(inst)) {
     for (uint32_t n = 0; n < data.result_count; ++n) {
       if (n != 0) out_ += ", ";
@@ -256,7 +257,7 @@ void FunctionPrinter::PrintControl(Inst inst) {
   const InstData& data = function_[inst];
   std::span<const Value> operands = function_.Operands(inst);
   if (data.op == Op::For) PrintFor(data, operands);
-  if (data.op == Op::While) PrintWhile(inst, operands);
+  if (data.op == Op::While) PrintWhile(data, operands);
   if (data.op == Op::If) PrintIf(inst, operands);
   if (data.op == Op::Scope) PrintScope(data);
   if (data.op == Op::Parallel) PrintParallel(inst, operands);
@@ -311,8 +312,7 @@ void FunctionPrinter::RaisedWords(Inst inst) {
     out_ += (axis == 0 ? " reach " : ", ") + std::to_string(workers.reach[axis]);
 }
 
-void FunctionPrinter::PrintWhile(Inst inst, std::span<const Value> operands) {
-  const InstData& data = function_[inst];
+void FunctionPrinter::PrintWhile(const InstData& data, std::span<const Value> operands) {
   out_ += "while";
   bool has_max = data.Has(Word::HasMax) && !operands.empty();
   if (has_max) {
@@ -324,7 +324,6 @@ void FunctionPrinter::PrintWhile(Inst inst, std::span<const Value> operands) {
   PrintWord(data, Word::Unroll);
   PrintWord(data, Word::Unwrapped);
   Checkpoint(data);
-  RaisedWords(inst);
   out_ += ' ';
   PrintRegion(data.regions[0], data);
   out_ += " do ";

@@ -31,7 +31,9 @@ enum WordPlace : uint16_t {
   OnProduct = 256,  ///< mul
   OnAngle = 512,    ///< sin, cos
   OnStack = 1024,
-  OnCheck = 2048,  ///< assert, status.raise
+  OnCheck = 2048,     ///< assert, status.raise
+  OnFunction = 4096,  ///< of class Function, and rem
+  OnAny = 8192,       ///< all but terminators
 };
 
 constexpr uint16_t PlacesOf(Op op) {
@@ -44,7 +46,8 @@ constexpr uint16_t PlacesOf(Op op) {
   if (op == Op::Assert || op == Op::StatusRaise) return OnCheck;
   if (op == Op::Add || op == Op::Sub) return OnScalar | OnSum;
   if (op == Op::Mul) return OnScalar | OnProduct;
-  if (op == Op::Sin || op == Op::Cos) return OnScalar | OnAngle;
+  if (op == Op::Sin || op == Op::Cos) return OnScalar | OnAngle | OnFunction;
+  if (ClassOf(op) == OpClass::Function || op == Op::Rem) return OnScalar | OnFunction;
   if (ClassOf(op) == OpClass::Stack) return OnStack;
   return IsScalarOperation(op) ? OnScalar : 0;
 }
@@ -72,10 +75,10 @@ constexpr bool MayHave(Op op, const WordInfo& word) {
   return (PlacesOf(op) & word.places) != 0;
 }
 
-/// A word that a pass of raising writes: a printer of code reads it, and it changes nothing of a kernel's
-/// results.
+/// A word after the operands that a pass of raising writes: a printer of code reads it, and it changes
+/// nothing of a kernel's results.
 constexpr bool IsRaised(const WordInfo& word) {
-  return word.since == Phase::Raised && (word.places & OnCheck) == 0;
+  return word.since == Phase::Raised && (word.places & (OnCheck | OnAny)) == 0;
 }
 
 /// The word of that spelling that `op` may have and that no pass of raising writes, or nullptr.

@@ -191,6 +191,15 @@ void BodyParser::SupplyEnd(Region& region, diag::SourceSpan close) {
 }
 
 void BodyParser::ParseStatement(Region& region) {
+  if (!stream_.AcceptWord(ir::Spelling(ir::Word::Cut))) return ParseUncut(region);
+  size_t before = function_[region.block].insts.size();
+  ParseUncut(region);
+  const std::vector<Inst>& insts = function_[region.block].insts;
+  if (insts.size() > before) function_[insts.back()].words.Add(ir::Word::Cut);
+}
+
+/// A statement, without a word in front.
+void BodyParser::ParseUncut(Region& region) {
   uint32_t begin = stream_.Now().begin;
   std::vector<NameToken> names;
   bool good = true;

@@ -133,6 +133,7 @@ class BodyParser {
   void ParseStatements(Region& region, diag::SourceSpan open);
   bool ParseBraces(Region& region);
   void ParseStatement(Region& region);
+  void ParseUncut(Region& region);
   bool ParseStatementAfterNames(Region& region, const std::vector<NameToken>& names, uint32_t begin);
   /// Whether the current word begins an expression and not an instruction: a literal, a type.
   bool BeginsExpression();

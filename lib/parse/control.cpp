@@ -180,8 +180,6 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
     } else if (stream_.IsWord("no_wrap") && !words.Has(ir::Word::Unwrapped)) {
       stream_.Advance();
       words.Add(ir::Word::Unwrapped);
-    } else if (ir::Words raised = ParseRaisedWords(Op::While); !raised.IsEmpty()) {
-      words.Add(raised);
     } else {
       stream_.Unexpected("'max', 'carry', 'checkpoint', 'unroll', 'no_wrap' or '{'");
       return false;

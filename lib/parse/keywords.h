@@ -13,9 +13,9 @@ inline constexpr std::string_view kSignatureWords[] = {"dense",   "grad",    "jv
                                                        "scratch", "segment", "trips", "vjp"};
 /// Of statements.
 inline constexpr std::string_view kStatementWords[] = {
-    "apart",  "at",    "atomic",  "block", "carry", "checkpoint", "copies", "do",     "either",   "else",
-    "in",     "lanes", "no_wrap", "none",  "or",    "over",       "plain",  "reach",  "reversed", "serial",
-    "shared", "step",  "steps",   "to",    "turns", "unroll",     "unset",  "waking", "workgroup"};
+    "apart",  "at",     "atomic", "block",   "carry", "checkpoint", "copies", "cut",   "do",     "either",
+    "else",   "in",     "lanes",  "no_wrap", "none",  "or",         "over",   "plain", "reach",  "reversed",
+    "serial", "shared", "step",   "steps",   "to",    "turns",      "unroll", "unset", "waking", "workgroup"};
 inline constexpr std::string_view kTypeWords[] = {"array", "buffer", "mat", "vec"};
 inline constexpr std::string_view kLiteralWords[] = {"false", "inf", "nan", "true"};
 

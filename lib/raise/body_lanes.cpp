@@ -190,17 +190,71 @@ class Estimate {
   double alone_ = 0, in_lanes_ = 0;
 };
 
-uint32_t LanesFor(const Survey& survey, const RaiseConfig& config) {
-  if (config.body_lanes != kAutomaticLanes) return config.body_lanes;
-  return config.vector_bytes / survey.FloatBytes() * survey.Vectors();
+/// The loops of a body whose operations vectors have, all of them: what a size kernel that counts their trips
+/// runs in lanes.
+class CountedLoops {
+ public:
+  CountedLoops(const ir::Function& kernel, Inst parallel) : kernel_(kernel) {
+    for (Inst inst : kernel[kernel[parallel].regions[0]].insts) {
+      if (kernel[inst].op == Op::While && InVectors(inst)) widest_ = std::max(widest_, WidestOf(inst));
+    }
+  }
+
+  /// Bytes of the widest value that one of them carries, at least 4; 0: there is no such loop.
+  uint32_t Widest() const { return widest_; }
+
+ private:
+  bool InVectors(Inst loop) const {
+    for (ir::Block region : kernel_[loop].regions) {
+      for (Inst inst : kernel_[region].insts) {
+        if (!ir::IsTerminator(kernel_[inst].op) && !InVector(inst)) return false;
+      }
+    }
+    return true;
+  }
+
+  uint32_t WidestOf(Inst loop) const {
+    uint32_t widest = 4;
+    for (uint32_t n = 0; n < kernel_[loop].result_count; ++n)
+      widest = std::max(widest, ir::ByteSize(kernel_.TypeOf(kernel_.Result(loop, n)).scalar));
+    return widest;
+  }
+
+  /// Whether vectors have it: a function that is called for each lane, or a division of integers, which runs
+  /// lane by lane, would run for lanes that have ended.
+  bool InVector(Inst inst) const {
+    Op op = kernel_[inst].op;
+    if (op == Op::Load) {
+      bool is_buffer = kernel_.TypeOf(kernel_.Operand(inst, 0)).IsBuffer();
+      return is_buffer && ir::ByteSize(kernel_.TypeOf(kernel_.Result(inst)).scalar) >= 4;
+    }
+    bool divides = op == Op::Div || op == Op::Rem || op == Op::Mod || op == Op::FloorDiv || op == Op::CeilDiv;
+    bool is_function = ir::ClassOf(op) == OpClass::Function || op == Op::Rem;
+    return ir::InfoOf(op).effect == ir::Effect::Pure && !is_function &&
+           (!divides || kernel_.TypeOf(kernel_.Operand(inst, 0)).IsFloat());
+  }
+
+  const ir::Function& kernel_;
+  uint32_t widest_ = 0;
+};
+
+/// Lanes of a size kernel's body.
+uint32_t CountingLanes(const ir::Function& kernel, Inst parallel, const RaiseConfig& config) {
+  constexpr uint32_t kVectors = 4;
+  uint32_t widest = CountedLoops(kernel, parallel).Widest();
+  return widest == 0 ? 0 : kVectors * config.lane_bytes / widest;
 }
 
-/// Whether the body runs in lanes, by itself.
-bool Wins(const ir::Function& kernel, Inst parallel, const Survey& survey, const RaiseConfig& config) {
-  uint32_t lanes = LanesFor(survey, config);
-  if (!survey.Possible(lanes)) return false;
-  if (config.body_lanes != kAutomaticLanes) return true;
-  return survey.HasWork() && Estimate(kernel, parallel, lanes).LanesWin();
+/// Iterations of `parallel` that run side by side; 0: they run one after the other.
+uint32_t LanesOf(const ir::Function& kernel, Inst parallel, const RaiseConfig& config) {
+  Survey survey(kernel, parallel, config.lanes_fuse);
+  bool counts = kernel.role == ir::KernelRole::Size, estimated = config.body_lanes == kAutomaticLanes;
+  uint32_t lanes = counts      ? CountingLanes(kernel, parallel, config)
+                   : estimated ? config.vector_bytes / survey.FloatBytes() * survey.Vectors()
+                               : config.body_lanes;
+  if (lanes == 0 || !survey.Possible(lanes)) return 0;
+  if (counts || !estimated) return lanes;
+  return survey.HasWork() && Estimate(kernel, parallel, lanes).LanesWin() ? lanes : 0;
 }
 
 /// Whether no kernel that is derived from the same one calls functions one iteration after the other: these
@@ -212,7 +266,7 @@ bool SuitsFamily(const ir::Module& module, const ir::Function& kernel, const Rai
     for (Inst loop : (*other)[other->Body()].insts) {
       if (!IsParallel(*other, loop)) continue;
       Survey survey(*other, loop, config.lanes_fuse);
-      if (survey.HasFunction() && !Wins(*other, loop, survey, config)) return false;
+      if (survey.HasFunction() && LanesOf(*other, loop, config) == 0) return false;
     }
   }
   return true;
@@ -221,14 +275,15 @@ bool SuitsFamily(const ir::Module& module, const ir::Function& kernel, const Rai
 }  // namespace
 
 void MarkBodyLanes(ir::Module& module, ir::Function& kernel, const RaiseConfig& config) {
-  if (config.body_lanes == 0 || ir::IsCounting(kernel.role)) return;
-  if (config.body_lanes == kAutomaticLanes && !SuitsFamily(module, kernel, config)) return;
+  if (config.lane_bytes == 0 || kernel.role == ir::KernelRole::Bounds) return;
+  bool counts = kernel.role == ir::KernelRole::Size, estimated = config.body_lanes == kAutomaticLanes;
+  if (!counts && estimated && !SuitsFamily(module, kernel, config)) return;
   for (Inst loop : kernel[kernel.Body()].insts) {
     if (!IsParallel(kernel, loop)) continue;
-    Survey survey(kernel, loop, config.lanes_fuse);
-    if (!Wins(kernel, loop, survey, config)) continue;
+    uint32_t lanes = LanesOf(kernel, loop, config);
+    if (lanes == 0) continue;
     kernel[loop].words.Add(ir::Word::LanesBody);
-    kernel[loop].component = LanesFor(survey, config);
+    kernel[loop].component = lanes;
   }
 }
 

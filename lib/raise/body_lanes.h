@@ -11,6 +11,9 @@
 // decision, by an estimate: the work that vectors do at once (arithmetic, functions, accesses that follow the
 // iteration) against the work lane by lane (atomic updates, gathers, divisions of integers), and against the
 // cost of masks. Bodies without functions and loops stay as they are: LLVM makes vectors of them.
+//
+// A size kernel that counts the trips of a `while` has no estimate: where vectors have all operations of the
+// loop, its lanes fill four registers, which hide what one waits for.
 
 #include "ir/function.h"
 #include "raise/config.h"

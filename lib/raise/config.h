@@ -21,7 +21,8 @@ struct RaiseConfig {
   uint32_t vector_bytes = 0;    ///< of the widest vectors
   uint32_t team_bytes = 0;      ///< memory that the threads of a block may share in a team; 0: no teams
   bool wide_team_sums = false;  ///< they sum numbers of 64 bits in that memory
-  bool may_team = false;        ///< sums that a loop carries may be made in parts, by the threads of a block
+  uint64_t largest_function = UINT64_MAX;  ///< operations of a task that stays one function
+  bool may_team = false;  ///< sums that a loop carries may be made in parts, by the threads of a block
 
   friend bool operator==(const RaiseConfig&, const RaiseConfig&) = default;
 };

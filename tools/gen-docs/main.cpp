@@ -244,7 +244,9 @@ std::string Words() {
       {ir::OnProduct, "`mul`"},
       {ir::OnAngle, "`sin`, `cos`"},
       {ir::OnStack, "`stack.push`, `stack.pop`, `stack.top`"},
-      {ir::OnCheck, "`assert`, `status.raise`"}};
+      {ir::OnCheck, "`assert`, `status.raise`"},
+      {ir::OnFunction, "functions, `rem`"},
+      {ir::OnAny, "any"}};
   std::string out = "| word | on | since | meaning |\n|---|---|---|---|\n";
   for (const ir::WordInfo& word : ir::kWords) {
     std::string places;

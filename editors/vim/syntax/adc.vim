@@ -128,6 +128,7 @@ syn keyword adcKeyword const
 syn keyword adcKeyword continue
 syn keyword adcKeyword continue_if
 syn keyword adcKeyword copies
+syn keyword adcKeyword cut
 syn keyword adcKeyword do
 syn keyword adcKeyword either
 syn keyword adcKeyword else
@@ -182,13 +183,12 @@ syn keyword adcAttribute gathered
 syn keyword adcAttribute grad
 syn keyword adcAttribute guard
 syn keyword adcAttribute jvp
-syn keyword adcAttribute lanes
 syn keyword adcAttribute lanes_body
-syn keyword adcAttribute lanes_end
 syn keyword adcAttribute may_meet
 syn keyword adcAttribute no_wrap
 syn keyword adcAttribute of_turn
 syn keyword adcAttribute own
+syn keyword adcAttribute own_math
 syn keyword adcAttribute paired
 syn keyword adcAttribute private
 syn keyword adcAttribute readonly

@@ -44,8 +44,7 @@ struct CodeConfig {
   target::Target target;
   /// SPIR-V, by SPIRV-Tools: the time that takes grows with the square of a task's size.
   bool validate = true;
-  uint32_t optimise = 2;                   ///< 0 to 3
-  uint64_t largest_function = UINT64_MAX;  ///< CPU: operations of a task that stays one function
+  uint32_t optimise = 2;  ///< 0 to 3
   FloatMode float_mode = FloatMode::Contract;
   bool debug_lines = false;                      ///< line tables that name the files of the source
   const diag::SourceManager* sources = nullptr;  ///< needed for debug_lines

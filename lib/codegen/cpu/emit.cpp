@@ -15,12 +15,10 @@
 
 #include <algorithm>
 
-#include "analysis/structure.h"
 #include "analysis/tasks.h"
 #include "codegen/common/mangle.h"
 #include "codegen/cpu/exclusive_stores.h"
 #include "codegen/cpu/lane_body.h"
-#include "codegen/cpu/lanes.h"
 #include "codegen/cpu/link.h"
 #include "codegen/cpu/own_copies.h"
 #include "codegen/cpu/step_limit.h"
@@ -29,7 +27,6 @@
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/output_module.h"
 #include "diag/errors/codegen.h"
-#include "ir/family.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace adc::codegen {
@@ -242,13 +239,7 @@ class TaskEmitter {
     if (kernel_[loop].Has(ir::Word::LanesBody)) return EmitLaneRow(loop, axis, start, stop, first);
     llvm::BasicBlock* iterate = NewBlock("iterate");
     llvm::BasicBlock* exit = NewBlock("iterate_end");
-    LaneLoops in_lanes = LaneLoopsOf(kernel_, loop);
-    if (in_lanes.places.empty()) {
-      builder_.CreateBr(iterate);
-    } else {
-      start = EmitGroups(loop, axis, start, stop, first, in_lanes);
-      builder_.CreateCondBr(builder_.CreateICmpULT(start, stop), iterate, exit);
-    }
+    builder_.CreateBr(iterate);
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     builder_.SetInsertPoint(iterate);
     llvm::PHINode* cell = builder_.CreatePHI(builder_.getInt64Ty(), 2, "cell");
@@ -323,30 +314,6 @@ class TaskEmitter {
     if (axis.counter.Valid()) body_.values().BindCounter(axis.counter, builder_.CreateNSWAdd(axis.low, cell));
   }
 
-  /// Runs as many cells from `start` on as groups of lanes hold, and gives the first of those that are left.
-  Value* EmitGroups(ir::Inst loop, const Axis& axis, Value* start, Value* stop, Value* first,
-                    const LaneLoops& in_lanes) {
-    LaneEmitter lanes(module_, kernel_, builder_, hooks_, body_, config_.float_mode, loop, axis.counter,
-                      in_lanes);
-    Value* count = builder_.getInt64(in_lanes.lanes);
-    llvm::BasicBlock* before = builder_.GetInsertBlock();
-    llvm::BasicBlock* groups = NewBlock("groups");
-    llvm::BasicBlock* group = NewBlock("group");
-    llvm::BasicBlock* rest = NewBlock("groups_end");
-    builder_.CreateBr(groups);
-    builder_.SetInsertPoint(groups);
-    llvm::PHINode* cell = builder_.CreatePHI(builder_.getInt64Ty(), 2, "cells");
-    cell->addIncoming(start, before);
-    builder_.CreateCondBr(builder_.CreateICmpUGE(builder_.CreateSub(stop, cell), count), group, rest);
-    builder_.SetInsertPoint(group);
-    lanes.EmitGroup(
-        [&](Value* lane) { BeginCell(axis, first, builder_.CreateAdd(cell, lane, "", true, true)); });
-    cell->addIncoming(builder_.CreateAdd(cell, count, "", true, true), builder_.GetInsertBlock());
-    builder_.CreateBr(groups);
-    builder_.SetInsertPoint(rest);
-    return cell;
-  }
-
   /// Says of a loop that the accesses of the task's group do not depend on one another across iterations.
   llvm::MDNode* ParallelLoop() {
     llvm::LLVMContext& context = builder_.getContext();
@@ -372,19 +339,6 @@ class TaskEmitter {
   DebugLines* lines_;
 };
 
-/// Whether a body of what is derived from the same primal runs in lanes. Then all functions of all of them
-/// are our own: kernel, gradient and size kernel decide alike, whichever has lanes.
-bool HasLaneBody(const ir::Module& module, const ir::Function& kernel) {
-  for (const std::unique_ptr<ir::Function>& function : module.functions) {
-    if (!function->IsKernel() || ir::FamilyOf(module, *function) != ir::FamilyOf(module, kernel)) continue;
-    for (ir::Inst inst : (*function)[function->Body()].insts) {
-      const ir::InstData& data = (*function)[inst];
-      if (analysis::IsParallel(data.op) && data.Has(ir::Word::LanesBody)) return true;
-    }
-  }
-  return false;
-}
-
 class KernelEmitter {
  public:
   KernelEmitter(llvm::Module& output, const ir::Module& module, const KernelToEmit& what,
@@ -395,7 +349,6 @@ class KernelEmitter {
         kernel_(*what.kernel),
         config_(config),
         math_(math),
-        own_math_(HasLaneBody(module, kernel_)),
         lines_(lines),
         name_(module.Text(kernel_.name)) {}
 
@@ -434,17 +387,15 @@ class KernelEmitter {
     llvm::IRBuilder<> builder(output_.getContext());
     AliasScopes aliases(output_.getContext(), kernel_, task.first, task.last);
     const TaskRows* rows = number < what_.tasks.size() ? &what_.tasks[number] : nullptr;
-    CpuTask hooks(output_, builder, kernel_, config_, rows, aliases, symbol, number, form);
-    if (own_math_) hooks.SetOwnMath(&math_);
+    CpuTask hooks(output_, builder, kernel_, config_, rows, aliases, math_, symbol, number, form);
     if (lines_ != nullptr) {
       diag::SourceSpan place = task.parallel.Valid() ? kernel_[task.parallel].span : kernel_.span;
       lines_->Begin(*hooks.Entry(), name_, place.Valid() ? place : kernel_.span);
       builder.SetCurrentDebugLocation(lines_->At({}));
     }
     BodyEmitter body(module_, kernel_, builder, hooks, config_.float_mode, aliases, lines_);
-    PiecePlan plan(kernel_, task, config_.optimise != 0 ? config_.largest_function : UINT64_MAX);
     std::vector<Piece> pieces;
-    if (plan.Cuts()) body.SetPieces(&plan, &pieces);
+    body.SetPieces(&pieces);
     TaskEmitter emitter(module_, kernel_, builder, hooks, body, math_, config_, aliases, lines_);
     emit(emitter);
     if (kernel_.role == ir::KernelRole::Size) LimitSteps(*hooks.Entry(), hooks.Status(), pieces, aliases);
@@ -458,7 +409,6 @@ class KernelEmitter {
   const ir::Function& kernel_;
   const CodeConfig& config_;
   OwnMath& math_;
-  bool own_math_;
   DebugLines* lines_;
   std::string name_;
 };

@@ -22,13 +22,6 @@ void LaneBody::SetPlace(ir::Inst inst) {
   if (context_.lines != nullptr) builder_.SetCurrentDebugLocation(context_.lines->At(function_[inst].span));
 }
 
-/// 0, 1, 2, ... in lanes.
-Value* LaneBody::LaneNumbers(llvm::Type* type) {
-  llvm::SmallVector<llvm::Constant*, 16> numbers;
-  for (uint32_t lane = 0; lane < shape_.count; ++lane) numbers.push_back(llvm::ConstantInt::get(type, lane));
-  return llvm::ConstantVector::get(numbers);
-}
-
 void LaneBody::EmitGroup(const Axis& axis, Value* cell, Value* mask,
                          const std::function<void(Value*)>& tell) {
   cell_ = cell;
@@ -54,6 +47,12 @@ void LaneBody::EmitShared(ir::Inst inst, uint32_t position) {
 Value* LaneBody::EmitFunction(ir::Inst inst, llvm::ArrayRef<Value*> operands) {
   Scalar scalar = function_.TypeOf(function_.Result(inst)).scalar;
   return context_.math.Call(builder_, hooks_, shape_, function_[inst].op, scalar, operands);
+}
+
+/// The library has functions of numbers alone.
+void LaneBody::EmitPure(ir::Inst inst, uint32_t position) {
+  if (IsFunction(inst) && !function_[inst].Has(ir::Word::OwnMath)) return EmitLaneByLane(inst, position);
+  LaneFlow::EmitPure(inst, position);
 }
 
 Value* LaneBody::EmitOperation(ir::Inst inst, llvm::ArrayRef<Value*> operands) {
@@ -133,19 +132,8 @@ void LaneBody::EmitOther(ir::Inst inst, uint32_t position) {
   EmitAccess(inst, position);
 }
 
-/// Sums into one cell, added up in the order of the lanes' halves: a fixed one.
-bool LaneBody::EmitReduced(ir::Inst inst, uint32_t position) {
-  const ir::InstData& data = function_[inst];
-  if (!data.Has(ir::Word::Private)) return false;
-  ir::Value value = function_.AccessValues(inst)[0];
-  Scalar scalar = function_.TypeOf(value).scalar;
-  bool is_sum = data.op == Op::AddTo || data.op == Op::AtomicAdd || data.op == Op::AtomicSub;
-  if (!is_sum || scalar == Scalar::I1 || IsShared(value)) return false;
-  llvm::Type* type = scalars_.RegisterType(scalar);
-  // A value that leaves a sum as it is, to the bit.
-  Value* none = ir::IsFloat(scalar) ? llvm::ConstantFP::getNegativeZero(type)
-                                    : static_cast<Value*>(llvm::Constant::getNullValue(type));
-  Value* all = builder_.CreateSelect(mask_, Get(value), none);
+/// The numbers of all lanes combined in the order of the lanes' halves: a fixed one.
+Value* LaneBody::Combined(Op op, Scalar scalar, Value* lanes) {
   llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
   builder_.clearFastMathFlags();
   for (uint32_t half = shape_.count / 2; half > 0; half /= 2) {
@@ -154,13 +142,52 @@ bool LaneBody::EmitReduced(ir::Inst inst, uint32_t position) {
       low.push_back(static_cast<int>(lane));
       high.push_back(static_cast<int>(lane + half));
     }
-    Value* a = builder_.CreateShuffleVector(all, low);
-    Value* b = builder_.CreateShuffleVector(all, high);
-    all = ir::IsFloat(scalar) ? builder_.CreateFAdd(a, b) : builder_.CreateAdd(a, b);
+    Value* a = builder_.CreateShuffleVector(lanes, low);
+    Value* b = builder_.CreateShuffleVector(lanes, high);
+    lanes = scalars_.Emit(op, scalar, scalar, {a, b});
   }
-  context_.body.values().BindAnew(value, builder_.CreateExtractElement(all, builder_.getInt64(0)));
+  return builder_.CreateExtractElement(lanes, builder_.getInt64(0));
+}
+
+/// Sums into one cell, and the greatest of integers.
+bool LaneBody::EmitReduced(ir::Inst inst, uint32_t position) {
+  const ir::InstData& data = function_[inst];
+  ir::Value value = function_.AccessValues(inst)[0];
+  Scalar scalar = function_.TypeOf(value).scalar;
+  bool is_max = data.op == Op::AtomicMax && !ir::IsFloat(scalar);
+  bool is_sum = data.op == Op::AddTo || data.op == Op::AtomicAdd || data.op == Op::AtomicSub;
+  if (!data.Has(ir::Word::Private) || (!is_sum && !is_max) || scalar == Scalar::I1) return false;
+  if (IsShared(value) && ir::IsFloat(scalar)) return false;
+  // The greatest of numbers that were widened is the widened greatest.
+  ir::Value narrow = is_max ? BeforeWidening(value) : value;
+  Scalar own = function_.TypeOf(narrow).scalar;
+  llvm::Type* type = scalars_.RegisterType(own);
+  // A value that leaves the result as it is, to the bit.
+  Value* none = ir::IsFloat(own) ? llvm::ConstantFP::getNegativeZero(type)
+                                 : static_cast<Value*>(llvm::Constant::getNullValue(type));
+  if (is_max && ir::IsSigned(own))
+    none = llvm::ConstantInt::get(type, llvm::APInt::getSignedMinValue(ir::BitWidth(own)));
+  Value* one = Combined(is_max ? Op::Max : Op::Add, own, builder_.CreateSelect(mask_, Get(narrow), none));
+  if (narrow != value)
+    one = builder_.CreateIntCast(one, builder_.getIntNTy(ir::BitWidth(scalar)), ir::IsSigned(own));
+  // The value may be shared, or an index that grows evenly, for which that of lane 0 stands elsewhere.
+  ValueTable& values = context_.body.values();
+  Value* elsewhere = values.Find(value);
+  values.BindAnew(value, one);
   context_.body.EmitRange(data.parent, position, position + 1);
+  values.BindAnew(value, elsewhere);
   return true;
+}
+
+/// The integer that `value` is, in another type.
+ir::Value LaneBody::BeforeWidening(ir::Value value) const {
+  ir::Inst made = function_.DefiningInst(value);
+  if (!made.Valid() || function_[made].op != Op::Cast) return value;
+  ir::Value from = function_.Operand(made, 0);
+  Scalar narrow = function_.TypeOf(from).scalar, wide = function_.TypeOf(value).scalar;
+  bool keeps = !ir::IsFloat(narrow) && narrow != Scalar::I1 && ir::BitWidth(narrow) < ir::BitWidth(wide) &&
+               (ir::IsSigned(wide) || !ir::IsSigned(narrow));
+  return keeps ? from : value;
 }
 
 /// `lanes` in memory, an element a lane.

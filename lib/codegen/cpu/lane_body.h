@@ -64,6 +64,7 @@ class LaneBody final : public LaneFlow {
   void EmitShared(ir::Inst inst, uint32_t position) override;
   Value* EmitFunction(ir::Inst inst, llvm::ArrayRef<Value*> operands) override;
   Value* EmitOperation(ir::Inst inst, llvm::ArrayRef<Value*> operands) override;
+  void EmitPure(ir::Inst inst, uint32_t position) override;
   Value* EmitFused(ir::Inst inst, llvm::ArrayRef<Value*> operands);
   bool IsProduct(ir::Value value) const;
   void EmitOther(ir::Inst inst, uint32_t position) override;
@@ -73,7 +74,6 @@ class LaneBody final : public LaneFlow {
 
   int64_t SlopeOf(ir::Value value) const { return slopes_.Get(value); }
   int64_t SlopeOfResult(ir::Inst inst) const;
-  Value* LaneNumbers(llvm::Type* type);
 
   void EmitAlloca(ir::Inst inst);
   void EmitAccess(ir::Inst inst, uint32_t position);
@@ -88,6 +88,8 @@ class LaneBody final : public LaneFlow {
   void Store(ir::Inst inst, const Place& place, Value* value);
   Value* Addresses(const Place& place);
 
+  Value* Combined(ir::Op op, ir::Scalar scalar, Value* lanes);
+  ir::Value BeforeWidening(ir::Value value) const;
   bool EmitReduced(ir::Inst inst, uint32_t position);
   void EmitLaneByLane(ir::Inst inst, uint32_t position);
   Value* Spill(Value* lanes);

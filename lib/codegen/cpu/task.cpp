@@ -25,7 +25,7 @@ void CallForm(llvm::IRBuilder<>& builder, llvm::Function* form, llvm::ArrayRef<V
 }
 
 CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
-                 const CodeConfig& config, const TaskRows* rows, const AliasScopes& aliases,
+                 const CodeConfig& config, const TaskRows* rows, const AliasScopes& aliases, OwnMath& math,
                  const std::string& symbol, uint32_t task, TaskForm form)
     : module_(module),
       builder_(builder),
@@ -33,6 +33,7 @@ CpuTask::CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
       config_(config),
       rows_(rows),
       aliases_(aliases),
+      own_math_(math),
       task_(task),
       head_(module.getContext()),
       first_cell_(ParameterCells(kernel)) {
@@ -253,8 +254,9 @@ LaneShape CpuTask::ScalarShape() const {
   return {.count = 0, .fuses = HasFma(config_.target), .has_masks = true};
 }
 
-Value* CpuTask::CallMath(Op op, Scalar scalar, llvm::ArrayRef<Value*> operands) {
-  if (own_math_ != nullptr) return own_math_->Call(builder_, *this, ScalarShape(), op, scalar, operands);
+Value* CpuTask::CallMath(Op op, Scalar scalar, llvm::ArrayRef<Value*> operands, ir::Words words) {
+  if (words.Has(ir::Word::OwnMath))
+    return own_math_.Call(builder_, *this, ScalarShape(), op, scalar, operands);
   llvm::Type* type = operands[0]->getType();
   std::string name = MathName(op);
   if (scalar == Scalar::F32) name += 'f';
@@ -264,9 +266,9 @@ Value* CpuTask::CallMath(Op op, Scalar scalar, llvm::ArrayRef<Value*> operands) 
   return builder_.CreateCall(callee, operands);
 }
 
-std::pair<Value*, Value*> CpuTask::CallSinCos(Scalar scalar, Value* operand) {
-  if (own_math_ != nullptr)
-    return {CallMath(Op::Sin, scalar, {operand}), CallMath(Op::Cos, scalar, {operand})};
+std::pair<Value*, Value*> CpuTask::CallSinCos(Scalar scalar, Value* operand, ir::Words words) {
+  if (words.Has(ir::Word::OwnMath))
+    return {CallMath(Op::Sin, scalar, {operand}, words), CallMath(Op::Cos, scalar, {operand}, words)};
   bool wide = scalar == Scalar::F64;
   llvm::Type* type = operand->getType();
   if (sine_[wide] == nullptr) {

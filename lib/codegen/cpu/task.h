@@ -27,7 +27,7 @@ class CpuTask final : public TargetHooks {
  public:
   /// Makes the function `symbol`, called as entries are, and leaves `builder` in its first working block.
   CpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Function& kernel,
-          const CodeConfig& config, const TaskRows* rows, const AliasScopes& aliases,
+          const CodeConfig& config, const TaskRows* rows, const AliasScopes& aliases, OwnMath& math,
           const std::string& symbol, uint32_t task, TaskForm form);
 
   llvm::Function* Entry() const { return entry_; }
@@ -45,8 +45,6 @@ class CpuTask final : public TargetHooks {
   llvm::Value* Status() { return Frame(FrameField::Status); }
   /// The current flat iteration, for reports.
   void SetIteration(llvm::Value* iteration) { iteration_ = iteration; }
-  /// Functions are our own from here on, not the library's.
-  void SetOwnMath(OwnMath* math) { own_math_ = math; }
 
   const target::Target& Description() const override { return config_.target; }
   llvm::Value* BufferAddress(uint32_t param) override;
@@ -58,8 +56,10 @@ class CpuTask final : public TargetHooks {
   llvm::Value* RowAddress(llvm::Value* row, llvm::Value* byte, uint32_t size) override;
   void Raise(StatusCode code, uint32_t index, llvm::Value* needed) override;
   llvm::AllocaInst* Local(llvm::Type* type, const llvm::Twine& name) override;
-  llvm::Value* CallMath(ir::Op op, ir::Scalar scalar, llvm::ArrayRef<llvm::Value*> operands) override;
-  std::pair<llvm::Value*, llvm::Value*> CallSinCos(ir::Scalar scalar, llvm::Value* operand) override;
+  llvm::Value* CallMath(ir::Op op, ir::Scalar scalar, llvm::ArrayRef<llvm::Value*> operands,
+                        ir::Words words) override;
+  std::pair<llvm::Value*, llvm::Value*> CallSinCos(ir::Scalar scalar, llvm::Value* operand,
+                                                   ir::Words words) override;
 
  private:
   LaneShape ScalarShape() const;
@@ -78,11 +78,11 @@ class CpuTask final : public TargetHooks {
   const CodeConfig& config_;
   const TaskRows* rows_;
   const AliasScopes& aliases_;
+  OwnMath& own_math_;
   uint32_t task_;
   llvm::Function* entry_ = nullptr;
   llvm::IRBuilder<> head_;  ///< the entry block: arguments and thread-local memory
   llvm::Value* iteration_ = nullptr;
-  OwnMath* own_math_ = nullptr;
   std::vector<uint32_t> first_cell_;
   llvm::Value* frame_fields_[5] = {};
   std::vector<llvm::Value*> cells_;          ///< loaded argument cells by position

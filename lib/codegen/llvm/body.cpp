@@ -49,17 +49,16 @@ void BodyEmitter::EmitBlock(ir::Block block) {
 void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
   EmitWithPairs([&] {
-    if (plan_ != nullptr) {
-      for (PiecePlan::Run run : plan_->RunsOf(block, first, last)) {
-        EmitPiece(insts, run);
-        first = run.last;
+    if (team_ != 0) return EmitInTeam(block, first, last);
+    llvm::BasicBlock* piece = nullptr;
+    for (uint32_t position = first; position < last; ++position) {
+      if (pieces_ != nullptr && kernel_[insts[position]].Has(ir::Word::Cut)) {
+        EndPiece(piece);
+        piece = NextBlock("piece");
       }
+      EmitInst(insts[position]);
     }
-    if (team_ != 0) {
-      EmitInTeam(block, first, last);
-    } else {
-      for (uint32_t position = first; position < last; ++position) EmitInst(insts[position]);
-    }
+    EndPiece(piece);
   });
 }
 
@@ -77,15 +76,15 @@ void BodyEmitter::EmitWithPairs(llvm::function_ref<void()> emit) {
   sums_->Flush();
 }
 
-void BodyEmitter::EmitPiece(const std::vector<ir::Inst>& insts, PiecePlan::Run run) {
-  llvm::BasicBlock* begin = NewBlock("piece");
-  builder_.CreateBr(begin);
-  builder_.SetInsertPoint(begin);
-  for (uint32_t position = run.first; position < run.last; ++position) EmitInst(insts[position]);
-  llvm::BasicBlock* end = NewBlock("piece_end");
-  builder_.CreateBr(end);
-  builder_.SetInsertPoint(end);
-  pieces_->push_back({begin, end});
+llvm::BasicBlock* BodyEmitter::NextBlock(const char* name) {
+  llvm::BasicBlock* next = NewBlock(name);
+  builder_.CreateBr(next);
+  builder_.SetInsertPoint(next);
+  return next;
+}
+
+void BodyEmitter::EndPiece(llvm::BasicBlock* begin) {
+  if (begin != nullptr) pieces_->push_back({begin, NextBlock("piece_end")});
 }
 
 void BodyEmitter::EmitPaired(ir::Inst inst) {
@@ -96,7 +95,8 @@ void BodyEmitter::EmitPaired(ir::Inst inst) {
     pairs_->erase(made);
     return;
   }
-  auto [sine, cosine] = hooks_.CallSinCos(kernel_.TypeOf(result).scalar, values_.Get(angle));
+  auto [sine, cosine] =
+      hooks_.CallSinCos(kernel_.TypeOf(result).scalar, values_.Get(angle), kernel_[inst].words);
   bool is_sine = kernel_[inst].op == Op::Sin;
   values_.Bind(result, is_sine ? sine : cosine);
   pairs_->emplace(angle.raw, is_sine ? cosine : sine);

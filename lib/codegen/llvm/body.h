@@ -18,7 +18,6 @@
 
 #include "codegen/llvm/debug_lines.h"
 #include "codegen/llvm/memory.h"
-#include "codegen/llvm/pieces.h"
 #include "codegen/llvm/split_function.h"
 #include "codegen/llvm/sums.h"
 
@@ -38,11 +37,9 @@ class BodyEmitter {
   void SetTellCounters(std::function<void()> tell) { tell_counters_ = std::move(tell); }
   /// Whether the worker runs all iterations, an i1 for which sums ask from here on (raise/one_worker.h).
   void SetRunsAll(llvm::Value* runs_all) { runs_all_ = runs_all; }
-  /// Has the runs of `plan` emitted in blocks of their own, and added to `pieces`, inner ones first.
-  void SetPieces(const PiecePlan* plan, std::vector<Piece>* pieces) {
-    plan_ = plan;
-    pieces_ = pieces;
-  }
+  /// Has what stands from one cut to the next emitted in blocks of its own, and added to `pieces`, inner ones
+  /// first.
+  void SetPieces(std::vector<Piece>* pieces) { pieces_ = pieces; }
   /// Emits the instructions [first, last) of `block`.
   void EmitRange(ir::Block block, uint32_t first, uint32_t last);
   /// Emits a block up to its terminator.
@@ -78,7 +75,8 @@ class BodyEmitter {
   llvm::Value* SumOverWaves(ir::Scalar scalar, llvm::Value* mine);
   llvm::Value* TeamSum(ir::Scalar scalar, llvm::Value* number);
   llvm::Value* Shared(uint32_t bytes);
-  void EmitPiece(const std::vector<ir::Inst>& insts, PiecePlan::Run run);
+  /// Ends the piece that begins there; null: there is none.
+  void EndPiece(llvm::BasicBlock* begin);
   void EmitPure(ir::Inst inst);
   void EmitFor(ir::Inst inst);
   void EmitLoop(ir::Inst inst);
@@ -117,6 +115,8 @@ class BodyEmitter {
   /// The values that a block's terminator gives.
   llvm::SmallVector<llvm::Value*> Yielded(ir::Block block);
   llvm::BasicBlock* NewBlock(const char* name);
+  /// A block into which the current one leads, and where code is emitted from here on.
+  llvm::BasicBlock* NextBlock(const char* name);
   void SetPlace(ir::Inst inst);
 
   const ir::Function& kernel_;
@@ -132,7 +132,6 @@ class BodyEmitter {
   /// Of the range that is emitted: by angle, the one of a pair that is still to come.
   std::map<uint32_t, llvm::Value*>* pairs_ = nullptr;
   std::function<void()> tell_counters_;
-  const PiecePlan* plan_ = nullptr;
   std::vector<Piece>* pieces_ = nullptr;
   uint32_t team_ = 0;  ///< threads that run the iteration together, around loops that are apart; 0 elsewhere
   bool enters_met_ =

@@ -323,7 +323,7 @@ llvm::AllocaInst* GpuTask::Local(llvm::Type* type, const llvm::Twine& name) {
   return head_.CreateAlloca(type, nullptr, name);
 }
 
-Value* GpuTask::CallMath(Op op, Scalar scalar, llvm::ArrayRef<Value*> operands) {
+Value* GpuTask::CallMath(Op op, Scalar scalar, llvm::ArrayRef<Value*> operands, ir::Words) {
   if (builder_.getFastMathFlags().approxFunc()) {
     if (Value* known = dialect_.ApproximateMath(builder_, op, scalar, operands)) return known;
   }
@@ -338,13 +338,13 @@ bool GpuTask::HasOwnMath(Op op, Scalar scalar) const {
          MathFunctions::Get().Find(op, scalar) != nullptr;
 }
 
-std::pair<Value*, Value*> GpuTask::CallSinCos(Scalar scalar, Value* operand) {
+std::pair<Value*, Value*> GpuTask::CallSinCos(Scalar scalar, Value* operand, ir::Words words) {
   if (config_.float_mode == FloatMode::Fast) {
     Value* sine = dialect_.ApproximateMath(builder_, Op::Sin, scalar, {operand});
-    if (sine != nullptr) return {sine, CallMath(Op::Cos, scalar, {operand})};
+    if (sine != nullptr) return {sine, CallMath(Op::Cos, scalar, {operand}, words)};
   }
   if (HasOwnMath(Op::Sin, scalar))
-    return {CallMath(Op::Sin, scalar, {operand}), CallMath(Op::Cos, scalar, {operand})};
+    return {CallMath(Op::Sin, scalar, {operand}, words), CallMath(Op::Cos, scalar, {operand}, words)};
   return EmitSinCos(builder_, *this, library_, scalar, operand);
 }
 

@@ -64,8 +64,10 @@ class GpuTask final : public TargetHooks {
   llvm::Value* RowAddress(llvm::Value* row, llvm::Value* byte, uint32_t size) override;
   void Raise(StatusCode code, uint32_t index, llvm::Value* needed) override;
   llvm::AllocaInst* Local(llvm::Type* type, const llvm::Twine& name) override;
-  llvm::Value* CallMath(ir::Op op, ir::Scalar scalar, llvm::ArrayRef<llvm::Value*> operands) override;
-  std::pair<llvm::Value*, llvm::Value*> CallSinCos(ir::Scalar scalar, llvm::Value* operand) override;
+  llvm::Value* CallMath(ir::Op op, ir::Scalar scalar, llvm::ArrayRef<llvm::Value*> operands,
+                        ir::Words words) override;
+  std::pair<llvm::Value*, llvm::Value*> CallSinCos(ir::Scalar scalar, llvm::Value* operand,
+                                                   ir::Words words) override;
 
  private:
   /// Whether a function of our own computes it, and not the library (docs/choices/gpu-math-library.md).

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "codegen/common/status_code.h"
-#include "ir/op.h"
+#include "ir/words.h"
 #include "llvm/IR/IRBuilder.h"
 #include "target/target.h"
 
@@ -51,10 +51,12 @@ class TargetHooks {
   virtual llvm::AllocaInst* Local(llvm::Type* type, const llvm::Twine& name) = 0;
 
   /// A mathematical function of f32 or f64 operands that is no instruction (sin to erf, pow, atan2, float
-  /// rem).
-  virtual llvm::Value* CallMath(ir::Op op, ir::Scalar scalar, llvm::ArrayRef<llvm::Value*> operands) = 0;
-  /// Sine and cosine of one operand, f32 or f64.
-  virtual std::pair<llvm::Value*, llvm::Value*> CallSinCos(ir::Scalar scalar, llvm::Value* operand) = 0;
+  /// rem). `words`: of the operation.
+  virtual llvm::Value* CallMath(ir::Op op, ir::Scalar scalar, llvm::ArrayRef<llvm::Value*> operands,
+                                ir::Words words) = 0;
+  /// Sine and cosine of one operand, f32 or f64. `words`: of both operations.
+  virtual std::pair<llvm::Value*, llvm::Value*> CallSinCos(ir::Scalar scalar, llvm::Value* operand,
+                                                           ir::Words words) = 0;
 };
 
 }  // namespace adc::codegen

@@ -10,60 +10,32 @@ namespace adc::codegen {
 using ir::Op;
 using ir::OpClass;
 using ir::Scalar;
+using llvm::Value;
 
 LaneFlow::LaneFlow(const ir::Function& function, llvm::IRBuilder<>& builder, TargetHooks& hooks,
                    FloatMode mode, LaneShape shape, const analysis::Uniform& uniform)
-    : function_(function),
-      builder_(builder),
+    : LaneVectors(builder, shape),
+      function_(function),
       hooks_(hooks),
-      shape_(shape),
       scalars_(builder, hooks, mode, shape.count),
       uniform_(uniform) {}
 
-llvm::BasicBlock* LaneFlow::NewBlock(const char* name) {
-  return llvm::BasicBlock::Create(builder_.getContext(), name, builder_.GetInsertBlock()->getParent());
+/// A mask is as wide as the widest value that it chooses.
+Value* LaneFlow::ToCarried(ir::Inst loop, Value* mask) {
+  uint32_t bits = 32;
+  for (uint32_t n = 0; n < function_[loop].result_count; ++n)
+    bits = std::max(bits, ir::BitWidth(function_.TypeOf(function_.Result(loop, n)).scalar));
+  return ToNumbers(mask, bits);
 }
 
-llvm::Type* LaneFlow::InLanes(llvm::Type* type) const {
-  return shape_.count > 0 ? llvm::FixedVectorType::get(type, shape_.count) : type;
-}
-
-LaneFlow::Value* LaneFlow::Splat(Value* number) {
-  return shape_.count > 0 ? builder_.CreateVectorSplat(shape_.count, number) : number;
-}
-
-LaneFlow::Value* LaneFlow::Any(Value* mask) {
-  return shape_.count > 0 ? builder_.CreateOrReduce(mask) : mask;
-}
-
-LaneFlow::Value* LaneFlow::Reduce(Value* lanes, bool greatest) {
-  if (shape_.count == 0) return lanes;
-  return greatest ? builder_.CreateIntMaxReduce(lanes, true) : builder_.CreateIntMinReduce(lanes, true);
-}
-
-/// Where masks live in ordinary registers, a mask that a loop carries is numbers, 0 or -1.
-llvm::Type* LaneFlow::MaskType() const {
-  bool bits = shape_.has_masks || shape_.count == 0;
-  return InLanes(bits ? builder_.getInt1Ty() : builder_.getInt32Ty());
-}
-
-LaneFlow::Value* LaneFlow::ToMaskPhi(Value* mask) {
-  return mask->getType() == MaskType() ? mask : builder_.CreateSExt(mask, MaskType());
-}
-
-LaneFlow::Value* LaneFlow::FromMaskPhi(Value* mask) {
-  if (mask->getType()->isIntOrIntVectorTy(1)) return mask;
-  return builder_.CreateICmpSLT(mask, llvm::Constant::getNullValue(mask->getType()));
-}
-
-LaneFlow::Value* LaneFlow::Get(ir::Value value) {
+Value* LaneFlow::Get(ir::Value value) {
   if (IsShared(value)) return Splat(Shared(value));
   Value* known = values_.Get(value);
   ADC_CHECK(known != nullptr, "a value in lanes is used before it is emitted");
   return known;
 }
 
-LaneFlow::Value* LaneFlow::Index(ir::Value value) {
+Value* LaneFlow::Index(ir::Value value) {
   if (IsShared(value)) return Splat(SharedIndex(value));
   return builder_.CreateSExtOrTrunc(Get(value), InLanes(builder_.getInt64Ty()));
 }
@@ -84,24 +56,28 @@ void LaneFlow::EmitBlock(ir::Block block) {
     } else if (data.result_count == 1 && data.op != Op::Alloca && IsShared(function_.Result(inst))) {
       EmitShared(inst, position);
     } else if (ir::InfoOf(data.op).effect == ir::Effect::Pure) {
-      EmitPure(inst);
+      EmitPure(inst, position);
     } else {
       EmitOther(inst, position);
     }
   }
 }
 
-LaneFlow::Value* LaneFlow::EmitOperation(ir::Inst inst, llvm::ArrayRef<Value*> operands) {
+bool LaneFlow::IsFunction(ir::Inst inst) const {
+  Op op = function_[inst].op;
+  return ir::ClassOf(op) == OpClass::Function ||
+         (op == Op::Rem && ir::IsFloat(function_.TypeOf(function_.Result(inst)).scalar));
+}
+
+Value* LaneFlow::EmitOperation(ir::Inst inst, llvm::ArrayRef<Value*> operands) {
+  if (IsFunction(inst)) return EmitFunction(inst, operands);
   Op op = function_[inst].op;
   ir::Value result = function_.Result(inst);
   Scalar typed = function_.TypeOf(function_.Operand(inst, op == Op::Select ? 1 : 0)).scalar;
-  bool is_function =
-      ir::ClassOf(op) == OpClass::Function || (op == Op::Rem && ir::IsFloat(function_.TypeOf(result).scalar));
-  if (is_function) return EmitFunction(inst, operands);
   return scalars_.Emit(op, typed, function_.TypeOf(result).scalar, operands);
 }
 
-void LaneFlow::EmitPure(ir::Inst inst) {
+void LaneFlow::EmitPure(ir::Inst inst, uint32_t) {
   llvm::SmallVector<Value*, 4> operands;
   for (ir::Value operand : function_.Operands(inst)) operands.push_back(Get(operand));
   llvm::IRBuilderBase::FastMathFlagGuard guard(builder_);
@@ -236,8 +212,8 @@ std::vector<LaneFlow::Carried> LaneFlow::BeginCarried(ir::Inst inst, uint32_t fi
 }
 
 /// The values that the next trip carries, by place: the shared number and the lanes'.
-std::vector<std::pair<LaneFlow::Value*, LaneFlow::Value*>> LaneFlow::Yielded(std::vector<Carried>& carried,
-                                                                             ir::Block block, Value* active) {
+std::vector<std::pair<Value*, Value*>> LaneFlow::Yielded(std::vector<Carried>& carried, ir::Block block,
+                                                         Value* active) {
   std::vector<std::pair<Value*, Value*>> next;
   for (uint32_t n = 0; n < carried.size(); ++n) {
     ir::Value yielded = function_.Operand(function_.Terminator(block), n);
@@ -262,12 +238,12 @@ void LaneFlow::EndCarried(std::vector<Carried>& carried, ir::Block block, Value*
   if (next != nullptr) *next = std::move(yielded);
 }
 
-LaneFlow::Value* LaneFlow::Step(ir::Inst inst) const {
+Value* LaneFlow::Step(ir::Inst inst) const {
   return builder_.getInt64(static_cast<uint64_t>(*function_.IntegerConstant(function_.Operand(inst, 2))));
 }
 
 /// The last index of a loop from `low` to `high`, which is not empty.
-LaneFlow::Value* LaneFlow::LastOf(ir::Inst inst, Value* low, Value* high) {
+Value* LaneFlow::LastOf(ir::Inst inst, Value* low, Value* high) {
   Value* last = builder_.CreateSub(high, llvm::ConstantInt::get(high->getType(), 1));
   if (*function_.IntegerConstant(function_.Operand(inst, 2)) == 1) return last;
   Value* step = low->getType()->isVectorTy() ? Splat(Step(inst)) : Step(inst);
@@ -330,7 +306,7 @@ void LaneFlow::EmitSteppedFor(ir::Inst inst) {
   bool reversed = data.Has(ir::Word::Reversed);
   Value* low = SharedIndex(function_.Operand(inst, 0));
   Value* high = builder_.CreateSelect(mask_, Index(function_.Operand(inst, 1)), Splat(low));
-  Value* top = Reduce(high, true);
+  Value* top = Greatest(high);
   Value* last = LastOf(inst, low, top);
   Value* any = builder_.CreateICmpSLT(low, top);
   Value* outer = mask_;
@@ -377,7 +353,7 @@ void LaneFlow::EmitCountedFor(ir::Inst inst) {
   Value* step = Splat(Step(inst));
   Value* outer = mask_;
   Value* enters = builder_.CreateAnd(outer, builder_.CreateICmpSLT(low, high));
-  Value* enters_phi = ToMaskPhi(enters);
+  Value* enters_phi = ToCarried(inst, enters);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* entry = NewBlock("lanes_for");
   llvm::BasicBlock* loop = NewBlock("lanes_for_do");
@@ -389,17 +365,17 @@ void LaneFlow::EmitCountedFor(ir::Inst inst) {
   std::vector<Carried> carried = BeginCarried(inst, 3, body, 1, before);
   counter->addIncoming(reversed ? last : low, before);
   going->addIncoming(enters_phi, before);
-  mask_ = FromMaskPhi(going);
-  builder_.CreateCondBr(Any(mask_), loop, exit);
+  mask_ = FromNumbers(going);
+  builder_.CreateCondBr(Any(going), loop, exit);
   builder_.SetInsertPoint(loop);
   Value* active = mask_;
   ir::Value index = function_[body].params[0];
   Bind(index, builder_.CreateTrunc(counter, scalars_.RegisterType(function_.TypeOf(index).scalar)));
   EmitBlock(body);
   SetPlace(inst);
-  Value* goes_on = builder_.CreateAnd(active, builder_.CreateICmpNE(counter, reversed ? low : last));
+  Value* before_last = builder_.CreateICmpNE(counter, reversed ? low : last);
   Value* next = reversed ? builder_.CreateSub(counter, step) : builder_.CreateAdd(counter, step);
-  Value* next_going = ToMaskPhi(goes_on);
+  Value* next_going = builder_.CreateAnd(going, ToCarried(inst, before_last));
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
   EndCarried(carried, body, active, latch);
   counter->addIncoming(next, latch);
@@ -414,9 +390,11 @@ void LaneFlow::EmitWhile(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
   bool bounded = data.Has(ir::Word::HasMax);
   ir::Block test = data.regions[0], body = data.regions[1];
-  Value* limit = bounded ? Index(function_.Operand(inst, 0)) : nullptr;
+  // Trips are counted in the type of the bound, which is above them as long as a lane goes on.
+  Value* limit = bounded ? Get(function_.Operand(inst, 0)) : nullptr;
+  llvm::Type* count = bounded ? limit->getType()->getScalarType() : nullptr;
   Value* outer = mask_;
-  Value* outer_phi = ToMaskPhi(outer);
+  Value* outer_phi = ToCarried(inst, outer);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* header = NewBlock("lanes_while");
   llvm::BasicBlock* inside = NewBlock("lanes_do");
@@ -424,16 +402,19 @@ void LaneFlow::EmitWhile(ir::Inst inst) {
   builder_.CreateBr(header);
   builder_.SetInsertPoint(header);
   llvm::PHINode* going = builder_.CreatePHI(outer_phi->getType(), 2, "going");
-  llvm::PHINode* trips = bounded ? builder_.CreatePHI(builder_.getInt64Ty(), 2, "trips") : nullptr;
+  llvm::PHINode* trips = bounded ? builder_.CreatePHI(count, 2, "trips") : nullptr;
   std::vector<Carried> carried = BeginCarried(inst, bounded ? 1 : 0, test, 0, before);
   going->addIncoming(outer_phi, before);
-  mask_ = FromMaskPhi(going);
+  Value* goes_on = going;
   if (bounded) {
+    trips->addIncoming(llvm::ConstantInt::get(count, 0), before);
+    goes_on = builder_.CreateAnd(going, ToCarried(inst, builder_.CreateICmpSLT(Splat(trips), limit)));
+  }
+  mask_ = FromNumbers(goes_on);
+  if (bounded && !IsCheap(test)) {
     // At the bound the loop ends before its test, which may read what only exists for fewer iterations.
-    trips->addIncoming(builder_.getInt64(0), before);
-    mask_ = builder_.CreateAnd(mask_, builder_.CreateICmpSLT(Splat(trips), limit));
     llvm::BasicBlock* within = NewBlock("lanes_test");
-    builder_.CreateCondBr(Any(mask_), within, exit);
+    builder_.CreateCondBr(Any(goes_on), within, exit);
     builder_.SetInsertPoint(within);
   }
   const std::vector<ir::Value>& params = function_[body].params;
@@ -445,17 +426,18 @@ void LaneFlow::EmitWhile(ir::Inst inst) {
     }
   }
   EmitBlock(test);
-  mask_ = builder_.CreateAnd(mask_, Get(function_.Operand(function_.Terminator(test), 0)));
+  goes_on =
+      builder_.CreateAnd(goes_on, ToCarried(inst, Get(function_.Operand(function_.Terminator(test), 0))));
+  mask_ = FromNumbers(goes_on);
   Value* active = mask_;
-  builder_.CreateCondBr(Any(active), inside, exit);
+  builder_.CreateCondBr(Any(goes_on), inside, exit);
   builder_.SetInsertPoint(inside);
   EmitBlock(body);
   SetPlace(inst);
-  Value* active_phi = ToMaskPhi(active);
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
   EndCarried(carried, body, active, latch);
-  going->addIncoming(active_phi, latch);
-  if (bounded) trips->addIncoming(builder_.CreateAdd(trips, builder_.getInt64(1)), latch);
+  going->addIncoming(goes_on, latch);
+  if (bounded) trips->addIncoming(builder_.CreateAdd(trips, llvm::ConstantInt::get(count, 1)), latch);
   builder_.CreateBr(header);
   builder_.SetInsertPoint(exit);
   mask_ = outer;

@@ -15,25 +15,16 @@
 // A derived class says what is shared and emits what touches memory.
 
 #include "analysis/uniform.h"
+#include "codegen/llvm/lane_vectors.h"
 #include "codegen/llvm/scalars.h"
 
 namespace adc::codegen {
 
-/// How the lanes of a target are.
-struct LaneShape {
-  uint32_t count = 0;      ///< 0: scalars
-  bool fuses = false;      ///< fma is an instruction
-  bool has_masks = false;  ///< masks have registers of their own, one bit a lane
-  bool outlines = false;   ///< of functions of our own: long sides of branches are functions of their own
-};
-
-class LaneFlow {
+class LaneFlow : protected LaneVectors {
  public:
   virtual ~LaneFlow() = default;
 
  protected:
-  using Value = llvm::Value;
-
   LaneFlow(const ir::Function& function, llvm::IRBuilder<>& builder, TargetHooks& hooks, FloatMode mode,
            LaneShape shape, const analysis::Uniform& uniform);
 
@@ -63,17 +54,13 @@ class LaneFlow {
   Value* Index(ir::Value value);
   void Bind(ir::Value value, Value* lanes) { values_.Set(value) = lanes; }
   bool IsShared(ir::Value value) const { return uniform_.Has(value); }
-  Value* Splat(Value* number);
-  llvm::Type* InLanes(llvm::Type* type) const;
-  /// i1: whether any lane of `mask` is on.
-  Value* Any(Value* mask);
-  llvm::BasicBlock* NewBlock(const char* name);
   virtual Value* EmitOperation(ir::Inst inst, llvm::ArrayRef<Value*> operands);
+  virtual void EmitPure(ir::Inst inst, uint32_t position);
+  /// Whether `inst` is no instruction but a function (EmitFunction).
+  bool IsFunction(ir::Inst inst) const;
 
   const ir::Function& function_;
-  llvm::IRBuilder<>& builder_;
   TargetHooks& hooks_;
-  LaneShape shape_;
   ScalarEmitter scalars_;  ///< in lanes
   Value* mask_ = nullptr;  ///< lanes that are active, i1 each
 
@@ -85,7 +72,6 @@ class LaneFlow {
     llvm::PHINode* lanes = nullptr;   ///< the number that each lane has, or had when it ended
   };
 
-  void EmitPure(ir::Inst inst);
   void EmitIf(ir::Inst inst);
   void EmitBranch(ir::Inst inst);
   void EmitChoice(ir::Inst inst);
@@ -103,10 +89,8 @@ class LaneFlow {
                   std::vector<std::pair<Value*, Value*>>* next = nullptr);
   std::vector<std::pair<Value*, Value*>> Yielded(std::vector<Carried>& carried, ir::Block block,
                                                  Value* active);
-  Value* Reduce(Value* lanes, bool greatest);
-  llvm::Type* MaskType() const;
-  Value* ToMaskPhi(Value* mask);
-  Value* FromMaskPhi(Value* mask);
+  /// `mask` as `loop` carries it.
+  Value* ToCarried(ir::Inst loop, Value* mask);
   Value* Step(ir::Inst inst) const;
   Value* LastOf(ir::Inst inst, Value* low, Value* high);
 

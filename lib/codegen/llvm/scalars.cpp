@@ -72,7 +72,7 @@ Value* ScalarEmitter::FromMemory(Scalar scalar, Value* value) {
 }
 
 Value* ScalarEmitter::Emit(Op op, Scalar operand, Scalar result, llvm::ArrayRef<Value*> operands,
-                           bool no_wrap) {
+                           ir::Words words) {
   if (op == Op::Cast) return Convert(operand, result, operands[0]);
   if (op == Op::Bitcast) return Reinterpret(operand, result, operands[0]);
   if (op == Op::StopGradient) return operands[0];
@@ -91,18 +91,18 @@ Value* ScalarEmitter::Emit(Op op, Scalar operand, Scalar result, llvm::ArrayRef<
       return half_.FromDouble(
           builder_.CreateFAdd(product, builder_.CreateFPExt(wide[2], builder_.getDoubleTy())));
     }
-    return half_.FromFloat(Emit(op, Scalar::F32, Scalar::F32, wide));
+    return half_.FromFloat(Emit(op, Scalar::F32, Scalar::F32, wide, words));
   }
   if (op == Op::Fma)
     return builder_.CreateIntrinsic(llvm::Intrinsic::fma, {operands[0]->getType()},
                                     {operands[0], operands[1], operands[2]});
-  if (operands.size() == 1) return Unary(op, operand, operands[0]);
+  if (operands.size() == 1) return Unary(op, operand, operands[0], words);
   ADC_CHECK(operands.size() == 2, "a scalar operation with an unknown number of operands");
-  return Binary(op, operand, operands[0], operands[1], no_wrap);
+  return Binary(op, operand, operands[0], operands[1], words);
 }
 
-Value* ScalarEmitter::Unary(Op op, Scalar scalar, Value* a) {
-  return ir::IsFloat(scalar) ? UnaryFloat(op, scalar, a) : UnaryInteger(op, scalar, a);
+Value* ScalarEmitter::Unary(Op op, Scalar scalar, Value* a, ir::Words words) {
+  return ir::IsFloat(scalar) ? UnaryFloat(op, scalar, a, words) : UnaryInteger(op, scalar, a);
 }
 
 Value* ScalarEmitter::UnaryInteger(Op op, Scalar scalar, Value* a) {
@@ -131,7 +131,7 @@ Value* ScalarEmitter::UnaryInteger(Op op, Scalar scalar, Value* a) {
   ADC_UNREACHABLE("unary operation of integers");
 }
 
-Value* ScalarEmitter::UnaryFloat(Op op, Scalar scalar, Value* a) {
+Value* ScalarEmitter::UnaryFloat(Op op, Scalar scalar, Value* a, ir::Words words) {
   Value* one = llvm::ConstantFP::get(a->getType(), 1.0);
   Value* zero = llvm::ConstantFP::get(a->getType(), 0.0);
   // clang-format off
@@ -159,7 +159,7 @@ Value* ScalarEmitter::UnaryFloat(Op op, Scalar scalar, Value* a) {
     case Other: break;
   }
   // clang-format on
-  return hooks_.CallMath(op, scalar, {a});
+  return hooks_.CallMath(op, scalar, {a}, words);
 }
 
 /// Where rounding is no instruction: adding and subtracting 2^23 (2^52) leaves the integral part, rounded by
@@ -176,8 +176,9 @@ Value* ScalarEmitter::RoundToEven(Value* a) {
   return builder_.CreateSelect(builder_.CreateFCmpOLT(magnitude, limit), rounded, a);
 }
 
-Value* ScalarEmitter::Binary(Op op, Scalar scalar, Value* a, Value* b, bool no_wrap) {
-  return ir::IsFloat(scalar) ? BinaryFloat(op, scalar, a, b) : BinaryInteger(op, scalar, a, b, no_wrap);
+Value* ScalarEmitter::Binary(Op op, Scalar scalar, Value* a, Value* b, ir::Words words) {
+  if (ir::IsFloat(scalar)) return BinaryFloat(op, scalar, a, b, words);
+  return BinaryInteger(op, scalar, a, b, words.Has(ir::Word::NoWrap));
 }
 
 Value* ScalarEmitter::BinaryInteger(Op op, Scalar scalar, Value* a, Value* b, bool no_wrap) {
@@ -258,7 +259,7 @@ Value* ScalarEmitter::Divide(Op op, Scalar scalar, Value* a, Value* b) {
   return builder_.CreateSelect(is_zero, zero, result);
 }
 
-Value* ScalarEmitter::BinaryFloat(Op op, Scalar scalar, Value* a, Value* b) {
+Value* ScalarEmitter::BinaryFloat(Op op, Scalar scalar, Value* a, Value* b, ir::Words words) {
   // clang-format off
   switch (ir::In<ir::FloatBinaryInstruction>(op)) {
     using enum ir::FloatBinaryInstruction;
@@ -277,7 +278,7 @@ Value* ScalarEmitter::BinaryFloat(Op op, Scalar scalar, Value* a, Value* b) {
     case Rem: case Other: break;
   }
   // clang-format on
-  return hooks_.CallMath(op, scalar, {a, b});
+  return hooks_.CallMath(op, scalar, {a, b}, words);
 }
 
 Value* ScalarEmitter::Compare(Op op, Scalar scalar, Value* a, Value* b) {

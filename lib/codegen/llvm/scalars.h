@@ -27,19 +27,18 @@ class ScalarEmitter {
   llvm::Value* FromMemory(ir::Scalar scalar, llvm::Value* value);
 
   /// A pure operation on scalars. `operand`: the type of its first operand but for select, where it is that
-  /// of the second; `result`: its result type. `no_wrap`: an add, sub or mul of signed integers that cannot
-  /// overflow.
+  /// of the second; `result`: its result type. `words`: of the operation.
   llvm::Value* Emit(ir::Op op, ir::Scalar operand, ir::Scalar result, llvm::ArrayRef<llvm::Value*> operands,
-                    bool no_wrap = false);
+                    ir::Words words = {});
 
  private:
-  llvm::Value* Unary(ir::Op op, ir::Scalar scalar, llvm::Value* a);
+  llvm::Value* Unary(ir::Op op, ir::Scalar scalar, llvm::Value* a, ir::Words words);
   llvm::Value* UnaryInteger(ir::Op op, ir::Scalar scalar, llvm::Value* a);
-  llvm::Value* UnaryFloat(ir::Op op, ir::Scalar scalar, llvm::Value* a);
+  llvm::Value* UnaryFloat(ir::Op op, ir::Scalar scalar, llvm::Value* a, ir::Words words);
   llvm::Value* RoundToEven(llvm::Value* a);
-  llvm::Value* Binary(ir::Op op, ir::Scalar scalar, llvm::Value* a, llvm::Value* b, bool no_wrap);
+  llvm::Value* Binary(ir::Op op, ir::Scalar scalar, llvm::Value* a, llvm::Value* b, ir::Words words);
   llvm::Value* BinaryInteger(ir::Op op, ir::Scalar scalar, llvm::Value* a, llvm::Value* b, bool no_wrap);
-  llvm::Value* BinaryFloat(ir::Op op, ir::Scalar scalar, llvm::Value* a, llvm::Value* b);
+  llvm::Value* BinaryFloat(ir::Op op, ir::Scalar scalar, llvm::Value* a, llvm::Value* b, ir::Words words);
   llvm::Value* Divide(ir::Op op, ir::Scalar scalar, llvm::Value* a, llvm::Value* b);
   llvm::Value* Compare(ir::Op op, ir::Scalar scalar, llvm::Value* a, llvm::Value* b);
   llvm::Value* Convert(ir::Scalar from, ir::Scalar to, llvm::Value* a);

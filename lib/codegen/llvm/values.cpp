@@ -56,17 +56,16 @@ void ValueTable::EmitPure(ir::Inst inst) {
   llvm::SmallVector<Value*, 4> operands;
   for (ir::Value v : kernel_.Operands(inst)) operands.push_back(Get(v));
   ir::Value typed = kernel_.Operand(inst, data.op == Op::Select ? 1 : 0);
-  bool no_wrap = data.Has(ir::Word::NoWrap);
-  if (no_wrap) {
+  if (data.Has(ir::Word::NoWrap)) {
     ir::Value a = kernel_.Operand(inst, 0), b = kernel_.Operand(inst, 1);
     if (wide_.Get(a) != nullptr || wide_.Get(b) != nullptr)
-      wide_.Set(result) = scalars_.Emit(data.op, Scalar::I64, Scalar::I64, {Index(a), Index(b)}, true);
+      wide_.Set(result) = scalars_.Emit(data.op, Scalar::I64, Scalar::I64, {Index(a), Index(b)}, data.words);
   }
   if (data.op == Op::Cast && type.Is(Scalar::I64) && kernel_.TypeOf(typed).Is(Scalar::I32)) {
     Bind(result, Index(typed));
     return;
   }
-  Bind(result, scalars_.Emit(data.op, kernel_.TypeOf(typed).scalar, type.scalar, operands, no_wrap));
+  Bind(result, scalars_.Emit(data.op, kernel_.TypeOf(typed).scalar, type.scalar, operands, data.words));
 }
 
 void ValueTable::EmitShape(ir::Inst inst) {

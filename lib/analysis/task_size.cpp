@@ -1,13 +1,13 @@
-#include "codegen/common/task_size.h"
+#include "analysis/task_size.h"
 
 #include <vector>
 
-namespace adc::codegen {
+namespace adc::analysis {
 
 using ir::Function;
 using ir::Inst;
 
-uint64_t OperationsOf(const Function& kernel, const analysis::Task& task) {
+uint64_t OperationsOf(const Function& kernel, const Task& task) {
   uint64_t count = 0;
   const std::vector<Inst>& top = kernel[kernel.Body()].insts;
   std::vector<Inst> open(top.begin() + task.first, top.begin() + task.last);
@@ -23,4 +23,4 @@ uint64_t OperationsOf(const Function& kernel, const analysis::Task& task) {
   return count;
 }
 
-}  // namespace adc::codegen
+}  // namespace adc::analysis

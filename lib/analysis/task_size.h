@@ -6,7 +6,7 @@
 #include "analysis/tasks.h"
 #include "ir/function.h"
 
-namespace adc::codegen {
+namespace adc::analysis {
 
 /// The weight of an instruction without its regions, in operations: LLVM's analysis of loops takes much
 /// longer than that of the rest (docs/limits.md).
@@ -16,6 +16,6 @@ constexpr uint64_t OperationsOf(ir::Op op) {
 }
 
 /// The operations of `task`.
-uint64_t OperationsOf(const ir::Function& kernel, const analysis::Task& task);
+uint64_t OperationsOf(const ir::Function& kernel, const Task& task);
 
-}  // namespace adc::codegen
+}  // namespace adc::analysis
