@@ -201,7 +201,7 @@ bool Simplify(PipelineState& state) {
 }
 
 bool Axes(PipelineState& state) {
-  transform::DropAxes(state.module);
+  for (Function* kernel : Kernels(state.module)) transform::DropAxes(*kernel);
   return true;
 }
 
@@ -559,16 +559,16 @@ constexpr Pass kPasses[] = {
      "moves a value into the only branch that reads it, if its derivative may be infinite"},
     {"simplify", Stage::Normalise, Simplify, kParsed, kLowered, Form::NoExits, kSame,
      "folds, shares, hoists and forwards values, and drops dead code"},
-    // What nothing needs is not read any more.
-    {"axes", Stage::Normalise, Axes, kParsed, kScalar, Form::Scalars, kSame,
-     "shaders: leaves out the axes along which invocations do not differ, and their parameters"},
+    // What is not needed is not read any more.
+    {"axes", Stage::Normalise, Axes, kParsed, kParsed, Form::Scalars, kSame,
+     "leaves out the axes of loops whose bounds are `if_read`, if nothing reads bound and index"},
     // Counters and bounds in memory are values by now.
     {"count-loops", Stage::Normalise, CountLoops, kParsed, kScalar, Form::Scalars, kSame,
      "once more, after counters in memory have become values"},
     {"float-bits", Stage::Normalise, FloatBits, kParsed, kScalar, Form::Scalars, kSame,
      "makes signs, choices and swaps of floats of arithmetic on their bits, through which derivatives pass"},
     // Beyond this point no value crosses from task to task.
-    {"isolate-tasks", Stage::Normalise, IsolateTasks, kParsed, kParsed, Form::Scalars, kScalar,
+    {"isolate-tasks", Stage::Normalise, IsolateTasks, kParsed, kParsed, Form::Narrowed, kScalar,
      "passes values from task to task: computes them again, or stores them in scratch memory"},
     {"sink-singular", Stage::Normalise, SinkSingular, kParsed, kScalar, Form::Scalars, kSame,
      "once more, after dead code is dropped"},

@@ -138,6 +138,7 @@ struct ParamInfo {
   bool settled = false;   ///< as disjoint, and no element is written after it was read
   bool disjoint = false;  ///< no iteration of a `parallel` accesses an element that another one writes
   bool checked = false;   ///< as disjoint, and each launch is checked for it before it runs
+  bool if_read = false;   ///< an i32 that goes with the axis that it bounds where nothing reads either
   bool IsDisjoint() const { return disjoint || settled || writeonce || checked; }
   /// Adjoint or tangent: position of the primal parameter. Scratch: of the parameter whose shape it has.
   uint32_t companion_of = kNoAttr;

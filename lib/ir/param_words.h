@@ -16,6 +16,7 @@ inline constexpr std::array kParamWords = {
     ParamWord{"diff", &ParamInfo::diff},       ParamWord{"readonly", &ParamInfo::readonly},
     ParamWord{"alias", &ParamInfo::alias},     ParamWord{"writeonce", &ParamInfo::writeonce},
     ParamWord{"settled", &ParamInfo::settled}, ParamWord{"disjoint", &ParamInfo::disjoint},
-    ParamWord{"checked", &ParamInfo::checked}, ParamWord{"save", &ParamInfo::save}};
+    ParamWord{"checked", &ParamInfo::checked}, ParamWord{"save", &ParamInfo::save},
+    ParamWord{"if_read", &ParamInfo::if_read}};
 
 }  // namespace adc::ir

@@ -376,10 +376,9 @@ class SignatureParser {
         for (const ir::ParamWord& word : ir::kParamWords) words.push_back(word.text);
         std::string_view nearest = NearestName(stream_.Now().text, words);
         stream_.Error(diag::E0121, stream_.SpanNow(), "no attribute is named " + Describe(stream_.Now()))
-            .AddHelp(
-                nearest.empty()
-                    ? "attributes are diff, readonly, alias, writeonce, settled, disjoint, checked and save"
-                    : "did you mean '" + std::string(nearest) + "'?");
+            .AddHelp(nearest.empty() ? "attributes are diff, readonly, alias, writeonce, settled, disjoint, "
+                                       "checked, save and if_read"
+                                     : "did you mean '" + std::string(nearest) + "'?");
       }
       stream_.Advance();
     }

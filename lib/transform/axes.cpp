@@ -3,53 +3,62 @@
 #include <algorithm>
 
 #include "analysis/uses.h"
-#include "ir/module.h"
 
 namespace adc::transform {
 
 namespace {
 
-/// Removes parameter `position` of a block.
-void EraseParam(ir::Function& function, ir::Block block, uint32_t position) {
-  std::vector<ir::Value>& params = function[block].params;
-  params.erase(params.begin() + position);
-  for (uint32_t n = position; n < params.size(); ++n) function[params[n]].number = n;
-}
-
-/// Whether a launch says how many invocations there are along an axis that the shader need not ask for.
-bool MayBeOne(const ir::Module& module, const ir::ParamInfo& info) {
-  if (info.shader_binding == ir::kNoAttr) return false;
-  const ir::ShaderBinding& binding = module.shader_bindings[info.shader_binding];
-  uint32_t local_size = binding.offset;
-  return binding.kind == ir::ShaderBinding::Kind::Invocations && binding.number != 0 && local_size == 1;
-}
-
-void DropAxesOf(const ir::Module& module, ir::Function& kernel) {
-  analysis::Uses uses(kernel);
-  for (auto position = static_cast<uint32_t>(kernel.params.size()); position-- > 0;) {
-    std::span<const analysis::Use> found = uses.Of(kernel.Params()[position]);
-    if (!MayBeOne(module, kernel.params[position]) || found.size() != 1) continue;
-    ir::Inst loop = found[0].inst;
-    if (kernel[loop].op != ir::Op::Parallel) continue;
-    std::vector<ir::Value> bounds(kernel.Operands(loop).begin(), kernel.Operands(loop).end());
-    auto high = static_cast<uint32_t>(std::find(bounds.begin(), bounds.end(), kernel.Params()[position]) -
-                                      bounds.begin());
-    ir::Block body = kernel[loop].regions[0];
-    if (uses.IsUsed(kernel[body].params[high / 2])) continue;
-    bounds.erase(bounds.begin() + high - 1, bounds.begin() + high + 1);
-    kernel.SetOperands(loop, bounds);
-    EraseParam(kernel, body, high / 2);
-    EraseParam(kernel, kernel.Body(), position);
-    kernel.params.erase(kernel.params.begin() + position);
+/// Whether `reader` reads `param` as the bound of axes from 0 whose indices nothing reads, and has others.
+bool OnlyCounts(const ir::Function& kernel, const analysis::Uses& uses, ir::Inst reader, ir::Value param) {
+  if (kernel[reader].op != ir::Op::Parallel) return false;
+  const std::vector<ir::Value>& indices = kernel[kernel[reader].regions[0]].params;
+  size_t bounded = 0;
+  for (uint32_t axis = 0; axis < indices.size(); ++axis) {
+    ir::Value low = kernel.Operand(reader, 2 * axis);
+    if (low == param) return false;
+    if (kernel.Operand(reader, 2 * axis + 1) != param) continue;
+    if (kernel.IntegerConstant(low) != int64_t{0} || uses.IsUsed(indices[axis])) return false;
+    ++bounded;
   }
+  return bounded < indices.size();
+}
+
+void DropAxesOf(ir::Function& kernel, ir::Inst loop, ir::Value param) {
+  std::vector<ir::Value> bounds, indices;
+  std::vector<ir::Value>& before = kernel[kernel[loop].regions[0]].params;
+  for (uint32_t axis = 0; axis < before.size(); ++axis) {
+    if (kernel.Operand(loop, 2 * axis + 1) == param) continue;
+    bounds.insert(bounds.end(), {kernel.Operand(loop, 2 * axis), kernel.Operand(loop, 2 * axis + 1)});
+    kernel[before[axis]].number = static_cast<uint32_t>(indices.size());
+    indices.push_back(before[axis]);
+  }
+  before = std::move(indices);
+  kernel.SetOperands(loop, bounds);
 }
 
 }  // namespace
 
-void DropAxes(ir::Module& module) {
-  for (const std::unique_ptr<ir::Function>& function : module.functions) {
-    if (function->IsKernel()) DropAxesOf(module, *function);
+void DropAxes(ir::Function& kernel) {
+  analysis::Uses uses(kernel);
+  std::vector<ir::Value>& params = kernel[kernel.Body()].params;
+  uint32_t staying = 0;
+  for (uint32_t n = 0; n < params.size(); ++n) {
+    ir::Value param = params[n];
+    std::span<const analysis::Use> readers = uses.Of(param);
+    bool goes = kernel.params[n].if_read && std::ranges::all_of(readers, [&](const analysis::Use& use) {
+                  return OnlyCounts(kernel, uses, use.inst, param);
+                });
+    if (goes) {
+      for (const analysis::Use& use : readers) DropAxesOf(kernel, use.inst, param);
+      continue;
+    }
+    kernel.params[staying] = kernel.params[n];
+    kernel.params[staying].if_read = false;
+    kernel[param].number = staying;
+    params[staying++] = param;
   }
+  kernel.params.resize(staying);
+  params.resize(staying);
 }
 
 }  // namespace adc::transform

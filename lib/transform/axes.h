@@ -1,31 +1,22 @@
 #pragma once
-// DropAxes: a kernel of a shader loses the axes along which its invocations do not differ.
+// DropAxes: loops lose the axes along which their iterations do not differ.
 //
-//   kernel @k(..., %nx: i32, %ny: i32, %nz: i32) {
-//     parallel %z, %y, %x in 0..%nz, 0..%ny, 0..%nx {
-//       ... %x ...
-//     }
-//   }
+//   kernel @k(%x: buffer<f32, 1>, %n: i32, %m: i32 if_read) {     kernel @k(%x: buffer<f32, 1>, %n: i32) {
+//     parallel %j, %i in 0..%m, 0..%n { ... %i ... }          ->    parallel %i in 0..%n { ... %i ... }
 //
-// becomes
-//
-//   kernel @k(..., %nx: i32) {
-//     parallel %x in 0..%nx { ... %x ... }
-//   }
-//
-// Each axis of a dispatch has a parameter, the number of invocations (ir/shader_binding.h). Where workgroups
-// have one invocation along y or z, and nothing reads the index or the number, the shader does not ask for
-// the axis: it is dispatched with one workgroup, and axis and parameter go. Invocations that workgroups of
-// more than one have stay: all of them run.
+// A dispatch of a shader has three axes, and most shaders ask for one: who launches the kernel gives no
+// number for the others, along which there is one workgroup. The front end marks the numbers `if_read`. If
+// nothing reads the number but the bounds of such axes, and nothing their indices, then axes and parameter
+// go.
 //
 // Requires: Form::Scalars, before parameters are derived from others; reads are seen once dead code is gone.
-// Guarantees: the same results where launches have one workgroup along what is left out.
-// Breaks: nothing.
+// Guarantees: the same results where the parameters that go are 1. No parameter is `if_read`.
+// Breaks: nothing. Linear time.
 
 #include "ir/function.h"
 
 namespace adc::transform {
 
-void DropAxes(ir::Module& module);
+void DropAxes(ir::Function& kernel);
 
 }  // namespace adc::transform

@@ -15,6 +15,7 @@ enum class Form : uint8_t {
   Unrolled,  ///< no loop is marked `unroll`
   Flat,      ///< `parallel` stands at the top level
   Scalars,   ///< registers and local arrays hold scalars, and random numbers are arithmetic
+  Narrowed,  ///< no parameter is marked `if_read`
   Isolated,  ///< no value crosses from one task to another
 };
 

@@ -115,6 +115,11 @@ void CheckFunctionForm(Context& context, const Function& function, std::span<con
     if (!MayTouchVectors(function, module.phase, data.op) && TouchesVectors(function, inst))
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " works on vectors after scalarisation");
   }
+  for (const ir::ParamInfo& info : function.params) {
+    if (form >= Form::Narrowed && info.if_read)
+      context.Error(diag::E0207, info.span, "a parameter that is marked 'if_read' is left")
+          .AddHelp("run the pass 'axes', or drop 'if_read'");
+  }
   if (form >= Form::Isolated && function.IsKernel()) CheckIsolation(context, function, body);
 }
 

@@ -67,7 +67,7 @@ class SignatureChecker {
       return;
     }
     bool of_memory = info.readonly || info.alias || info.IsDisjoint() || info.save;
-    bool any = info.diff || of_memory;
+    bool any = info.diff || of_memory || info.if_read;
     if (any && !function_.IsKernel()) {
       context_.Error(diag::E0121, SpanOf(n), "attributes stand on parameters of kernels, not of functions")
           .AddHelp("functions are inlined: what they are given has its attributes already");
@@ -95,6 +95,9 @@ class SignatureChecker {
                                           : "'readonly' and 'disjoint'";
       context_.Error(diag::E0121, SpanOf(n), context_.ValueName(NameOf(n)) + " cannot be both " + both);
     }
+    if (info.if_read && type != ir::kI32)
+      context_.Error(diag::E0121, SpanOf(n), shown + ": 'if_read' stands on i32, the bound of an axis")
+          .AddHelp("drop 'if_read', or make it an i32");
     if (info.role == ParamRole::Scratch && !type.IsBuffer())
       context_.Error(diag::E0121, SpanOf(n), shown + ": scratch is a buffer");
     if (info.role == ParamRole::Saved && !(type.IsBuffer() && type.count == 1 && type.Element().IsScalar()))
@@ -249,6 +252,16 @@ class SignatureChecker {
     const Function* derivative = Named(function_.grad, ir::FunctionKind::Kernel, "kernel");
     if (derivative == nullptr) return;
     std::vector<Type> params;
+    for (const Function* kernel : {&function_, derivative}) {
+      for (const ParamInfo& info : kernel->params) {
+        if (!info.if_read) continue;
+        context_
+            .Error(diag::E0121, info.span,
+                   "'if_read' does not go with 'grad': a gradient takes all parameters of its kernel")
+            .AddNote(function_.span, "it is named here")
+            .AddHelp("drop 'if_read'");
+      }
+    }
     for (uint32_t n = 0; n < function_.params.size(); ++n) params.push_back(TypeOf(n));
     for (uint32_t n = 0; n < function_.params.size(); ++n) {
       Type type = TypeOf(n);

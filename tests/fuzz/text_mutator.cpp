@@ -152,9 +152,9 @@ constexpr std::string_view kNumbers[] = {"0",
                                          "-inf",
                                          "nan",
                                          "0x1p-126"};
-constexpr std::string_view kAttributes[] = {"diff",     "readonly", "alias",  "writeonce",
-                                            "reversed", "step 2",   "unroll", "checkpoint",
-                                            "max 7",    "block 64", "step 3", "checkpoint 4"};
+constexpr std::string_view kAttributes[] = {"diff",   "readonly",     "alias",      "writeonce", "reversed",
+                                            "step 2", "unroll",       "checkpoint", "max 7",     "block 64",
+                                            "step 3", "checkpoint 4", "if_read"};
 
 template <class List>
 bool Holds(const List& list, std::string_view word) {

@@ -116,14 +116,8 @@ std::vector<uint64_t> BitsOf(ir::Type type, const std::vector<uint8_t>& bytes) {
   return bits;
 }
 
-/// Whether a parameter is the number of invocations along an axis.
-bool IsInvocations(const ir::Module& module, const ir::ParamInfo& info) {
-  return info.shader_binding != ir::kNoAttr &&
-         module.shader_bindings[info.shader_binding].kind == ir::ShaderBinding::Kind::Invocations;
-}
-
 /// The interpreter's arguments with the memory of `values`. A parameter without one gets scratch; or, along
-/// an axis that the shader does not ask for (transform/axes.h), one invocation.
+/// an axis that the kernel has lost (transform/axes.h), one iteration.
 interp::Arguments Bind(const ir::Module& module, const ir::Function& function,
                        const std::map<std::string, ArgValue>& values) {
   interp::Arguments arguments = interp::MakeArguments(module, function);
@@ -138,7 +132,7 @@ interp::Arguments Bind(const ir::Module& module, const ir::Function& function,
       if (type.IsBuffer() && type.count != 0 && like < n)
         argument.tensor =
             interp::Tensor::Zeros(type.Element(), ScratchExtents(module, function, n, arguments));
-      if (IsInvocations(module, function.params[n])) argument.bits = {1};
+      if (function.params[n].if_read) argument.bits = {1};
       continue;
     }
     const ArgValue& given = value->second;
@@ -197,7 +191,7 @@ std::string ParameterDifference(const ir::Module& module, const ir::Function& fu
   for (ir::Value value : function.Params()) {
     std::string name(module.Text(function[value].name));
     const Param* param = kernel.Find(name);
-    if (param == nullptr && IsInvocations(module, function.params[function[value].number])) continue;
+    if (param == nullptr && function.params[function[value].number].if_read) continue;
     if (param == nullptr) return "the bundle's has no parameter '" + name + "'";
     if (!IsType(module, function.TypeOf(value), bundle, *param))
       return "'" + name + "' has type " + param->TypeText(bundle) + " in the bundle, and another one there";

@@ -182,6 +182,7 @@ syn keyword adcAttribute fuses
 syn keyword adcAttribute gathered
 syn keyword adcAttribute grad
 syn keyword adcAttribute guard
+syn keyword adcAttribute if_read
 syn keyword adcAttribute jvp
 syn keyword adcAttribute lanes_body
 syn keyword adcAttribute may_meet

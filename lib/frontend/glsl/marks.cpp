@@ -22,7 +22,8 @@ constexpr std::string_view kPrefix = "adc:";
 
 /// The shader says itself what is read only, and what may be one memory.
 constexpr bool IsMarker(const ir::ParamWord& word) {
-  return word.flag != &ir::ParamInfo::readonly && word.flag != &ir::ParamInfo::alias;
+  return word.flag != &ir::ParamInfo::readonly && word.flag != &ir::ParamInfo::alias &&
+         word.flag != &ir::ParamInfo::if_read;
 }
 constexpr const char* kMarkers = "markers are diff, writeonce, settled, disjoint, checked and save";
 

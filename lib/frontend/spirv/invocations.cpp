@@ -12,7 +12,10 @@ void Invocations::AddParameters() {
     binding.kind = ir::ShaderBinding::Kind::Invocations;
     binding.number = axis;
     binding.offset = local_size_[axis];
-    invocations_[axis] = resources_.AddScalar(kNames[axis], ir::kI32, binding);
+    // The invocations of a workgroup of several all run; an axis of single ones may be no matter to the
+    // shader.
+    bool if_read = axis != 0 && local_size_[axis] == 1;
+    invocations_[axis] = resources_.AddScalar(kNames[axis], ir::kI32, binding, {.if_read = if_read});
   }
 }
 

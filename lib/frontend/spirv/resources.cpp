@@ -473,8 +473,8 @@ void Resources::AddValue(Resource& resource, Id type, uint64_t offset, uint32_t 
              name + "." + std::to_string(n), member);
 }
 
-ir::Value Resources::AddScalar(std::string_view name, ir::Type type, ir::ShaderBinding binding) {
-  ir::ParamInfo info;
+ir::Value Resources::AddScalar(std::string_view name, ir::Type type, ir::ShaderBinding binding,
+                               ir::ParamInfo info) {
   info.shader_binding = static_cast<uint32_t>(module_.shader_bindings.size());
   module_.shader_bindings.push_back(std::move(binding));
   std::string word = Identifier(name);

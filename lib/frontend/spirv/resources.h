@@ -94,7 +94,8 @@ class Resources {
   Resource* FindPointed(Id variable, uint64_t offset);
   std::vector<Resource>& all() { return resources_; }
   /// A by-value parameter of its own, with a name like `name`.
-  ir::Value AddScalar(std::string_view name, ir::Type type, ir::ShaderBinding binding);
+  ir::Value AddScalar(std::string_view name, ir::Type type, ir::ShaderBinding binding,
+                      ir::ParamInfo info = {});
   /// Names that could have an adjoint.
   const std::vector<std::string>& names() const { return names_; }
 

@@ -1,6 +1,6 @@
 // What leaves a function, a switch or an iteration from inside of something else leaves a scope. What nothing leaves has none.
 // RUN: adc -w --diff=x,y --emit=ir --stop-after=parse %s -o %t.ir && grep -v '^ *//' %t.ir | FileCheck %s
-// RUN: adc gradcheck %s --diff=x,y --arg x=[0.3,0.9,1.7,-0.6,2.4] --shape y=5 --arg count=4 --arg invocations_x=5 | FileCheck %s --check-prefix=AGREES
+// RUN: adc gradcheck %t.ir --arg x=[0.3,0.9,1.7,-0.6,2.4] --shape y=5 --arg count=4 --arg invocations_x=5 | FileCheck %s --check-prefix=AGREES
 // AGREES: x {{.*}}ok
 // CHECK-LABEL: kernel @exits
 // CHECK:       scope [[SWITCH:%[0-9]+]] {

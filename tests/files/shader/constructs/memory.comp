@@ -13,7 +13,7 @@ void main() {
   y[i] = one.at.y * one.mass + m[i][1][2];
   atomicAdd(count, 1);
 }
-// CHECK-LABEL: kernel @memory(%bodies: buffer<f32, 2> readonly, %count: buffer<i32, 1>, %y: buffer<f32, 1>, %m: buffer<f32, 2> readonly, %invocations_x: i32, %invocations_y: i32, %invocations_z: i32) {
+// CHECK-LABEL: kernel @memory(%bodies: buffer<f32, 2> readonly, %count: buffer<i32, 1>, %y: buffer<f32, 1>, %m: buffer<f32, 2> readonly, %invocations_x: i32, %invocations_y: i32 if_read, %invocations_z: i32 if_read) {
 // CHECK-NEXT:    parallel %gz, %gy, %gx in 0..%invocations_z, 0..%invocations_y, 0..%invocations_x {
 // CHECK-NEXT:      %i = alloca array<i32, 1>
 // CHECK-NEXT:      %one = alloca array<vec<f32, 3>, 1>

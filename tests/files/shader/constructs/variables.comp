@@ -11,7 +11,7 @@ void main() {
   raise(a, b);
   y[i] = a * b;
 }
-// CHECK-LABEL: kernel @variables(%x: buffer<f32, 1> readonly, %y: buffer<f32, 1>, %invocations_x: i32, %invocations_y: i32, %invocations_z: i32) {
+// CHECK-LABEL: kernel @variables(%x: buffer<f32, 1> readonly, %y: buffer<f32, 1>, %invocations_x: i32, %invocations_y: i32 if_read, %invocations_z: i32 if_read) {
 // CHECK-NEXT:    parallel %gz, %gy, %gx in 0..%invocations_z, 0..%invocations_y, 0..%invocations_x block 64 {
 // CHECK-NEXT:      %i = alloca array<i32, 1>
 // CHECK-NEXT:      %a = alloca array<f32, 1>

@@ -11,7 +11,7 @@ void main() {
   barrier();
   y[i] = cells[63u - t];
 }
-// CHECK-LABEL: kernel @workgroups(%x: buffer<f32, 1> readonly, %y: buffer<f32, 1>, %invocations_x: i32, %invocations_y: i32, %invocations_z: i32) {
+// CHECK-LABEL: kernel @workgroups(%x: buffer<f32, 1> readonly, %y: buffer<f32, 1>, %invocations_x: i32, %invocations_y: i32 if_read, %invocations_z: i32 if_read) {
 // CHECK-NEXT:    %0 = ceildiv %invocations_x, 64
 // CHECK-NEXT:    parallel %wz, %wy, %wx, %l in 0..%invocations_z, 0..%invocations_y, 0..%0, 0..64 workgroup {
 // CHECK-NEXT:      %cells = alloca array<f32, 64> shared
