@@ -6,11 +6,13 @@
 #include "codegen/llvm/deep_nests.h"
 #include "codegen/llvm/half_selects.h"
 #include "codegen/llvm/loads_early.h"
+#include "codegen/llvm/masked_selects.h"
 #include "codegen/llvm/short_blocks.h"
 #include "codegen/llvm/wide_division.h"
 #include "llvm/Analysis/TargetLibraryInfo.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Verifier.h"
+#include "llvm/MC/MCSubtargetInfo.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Object/ObjectFile.h"
 #include "llvm/Passes/PassBuilder.h"
@@ -180,8 +182,11 @@ void Optimise(llvm::Module& module, llvm::TargetMachine& machine, uint32_t optim
     if (optimise >= 1) passes.addPass(llvm::createModuleToFunctionPassAdaptor(Pipeline(optimise, vectors)));
   }
   if (optimise >= 1) passes.addPass(llvm::createModuleToFunctionPassAdaptor(WideDivision()));
-  if (machine.getTargetTriple().isX86())
+  if (machine.getTargetTriple().isX86()) {
     passes.addPass(llvm::createModuleToFunctionPassAdaptor(HalfSelects()));
+    if (optimise >= 2 && !machine.getMCSubtargetInfo()->checkFeatures("+avx512f"))
+      passes.addPass(llvm::createModuleToFunctionPassAdaptor(MaskedSelects()));
+  }
   if (optimise == 0) passes.addPass(llvm::createModuleToFunctionPassAdaptor(ShortBlocks()));
   if (optimise >= 2 && device) passes.addPass(llvm::createModuleToFunctionPassAdaptor(LoadsEarly()));
   passes.run(module, modules);
