@@ -128,8 +128,8 @@ class TaskEmitter {
   void EmitAlone(const std::vector<Axis>& axes, llvm::Function* alone) {
     Value* from_first = builder_.CreateICmpEQ(hooks_.Begin(), builder_.getInt64(0));
     Value* to_last = builder_.CreateICmpEQ(hooks_.End(), TotalOf(axes));
-    llvm::BasicBlock* all = NewBlock("alone");
-    llvm::BasicBlock* some = NewBlock("among_others");
+    llvm::BasicBlock* all = NewBlock(builder_, "alone");
+    llvm::BasicBlock* some = NewBlock(builder_, "among_others");
     builder_.CreateCondBr(builder_.CreateAnd(from_first, to_last), all, some);
     builder_.SetInsertPoint(all);
     llvm::Function* entry = hooks_.Entry();
@@ -155,8 +155,8 @@ class TaskEmitter {
     Value* length = builder_.CreateSub(hooks_.End(), hooks_.Begin());
     Value* has_between = builder_.CreateICmpUGT(length, builder_.CreateShl(end, 1));
     has_between = builder_.CreateAnd(has_between, builder_.CreateICmpULT(length, most));
-    llvm::BasicBlock* between = NewBlock("between");
-    llvm::BasicBlock* ends = NewBlock("ends");
+    llvm::BasicBlock* between = NewBlock(builder_, "between");
+    llvm::BasicBlock* ends = NewBlock(builder_, "ends");
     builder_.CreateCondBr(has_between, between, ends);
     builder_.SetInsertPoint(between);
     llvm::Function* entry = hooks_.Entry();
@@ -173,8 +173,8 @@ class TaskEmitter {
   /// launcher to see, which knows all of them.
   void EmitGuard(const std::vector<Axis>& axes) {
     Value* total = TotalOf(axes);
-    llvm::BasicBlock* moved = NewBlock("bounds_moved");
-    llvm::BasicBlock* run = NewBlock("run");
+    llvm::BasicBlock* moved = NewBlock(builder_, "bounds_moved");
+    llvm::BasicBlock* run = NewBlock(builder_, "run");
     builder_.CreateCondBr(builder_.CreateICmpUGT(hooks_.End(), total), moved, run,
                           llvm::MDBuilder(builder_.getContext()).createBranchWeights(1, 1000));
     builder_.SetInsertPoint(moved);
@@ -200,8 +200,8 @@ class TaskEmitter {
       if (n != 0) row = builder_.CreateUDiv(row, size);
     }
     llvm::BasicBlock* before = builder_.GetInsertBlock();
-    llvm::BasicBlock* rows = NewBlock("rows");
-    llvm::BasicBlock* exit = NewBlock("rows_end");
+    llvm::BasicBlock* rows = NewBlock(builder_, "rows");
+    llvm::BasicBlock* exit = NewBlock(builder_, "rows_end");
     builder_.CreateBr(rows);
     builder_.SetInsertPoint(rows);
     llvm::Type* word = builder_.getInt64Ty();
@@ -237,8 +237,8 @@ class TaskEmitter {
   /// Runs cells [start, stop) of one axis, at least one of them; `first` is the flat iteration of cell 0.
   void EmitRow(ir::Inst loop, const Axis& axis, Value* start, Value* stop, Value* first) {
     if (kernel_[loop].Has(ir::Word::LanesBody)) return EmitLaneRow(loop, axis, start, stop, first);
-    llvm::BasicBlock* iterate = NewBlock("iterate");
-    llvm::BasicBlock* exit = NewBlock("iterate_end");
+    llvm::BasicBlock* iterate = NewBlock(builder_, "iterate");
+    llvm::BasicBlock* exit = NewBlock(builder_, "iterate_end");
     builder_.CreateBr(iterate);
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     builder_.SetInsertPoint(iterate);
@@ -275,10 +275,10 @@ class TaskEmitter {
     auto tell = [&](Value* cell) { hooks_.SetIteration(builder_.CreateAdd(first, cell)); };
     Value* count = builder_.getInt64(lanes);
     llvm::BasicBlock* before = builder_.GetInsertBlock();
-    llvm::BasicBlock* look = NewBlock("groups");
-    llvm::BasicBlock* group = NewBlock("group");
-    llvm::BasicBlock* rest = NewBlock("groups_rest");
-    llvm::BasicBlock* exit = NewBlock("groups_end");
+    llvm::BasicBlock* look = NewBlock(builder_, "groups");
+    llvm::BasicBlock* group = NewBlock(builder_, "group");
+    llvm::BasicBlock* rest = NewBlock(builder_, "groups_rest");
+    llvm::BasicBlock* exit = NewBlock(builder_, "groups_end");
     builder_.CreateBr(look);
     builder_.SetInsertPoint(look);
     llvm::PHINode* cell = builder_.CreatePHI(builder_.getInt64Ty(), 2, "cells");
@@ -299,7 +299,7 @@ class TaskEmitter {
     builder_.CreateBr(look);
     builder_.SetInsertPoint(rest);
     if (!has_masks) {
-      llvm::BasicBlock* some = NewBlock("group_last");
+      llvm::BasicBlock* some = NewBlock(builder_, "group_last");
       builder_.CreateCondBr(builder_.CreateICmpSGT(left, builder_.getInt64(0)), some, exit);
       builder_.SetInsertPoint(some);
       body.EmitGroup(axis, cell, mask(), tell);
@@ -322,10 +322,6 @@ class TaskEmitter {
     llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, accesses});
     loop->replaceOperandWith(0, loop);
     return loop;
-  }
-
-  llvm::BasicBlock* NewBlock(const char* name) {
-    return llvm::BasicBlock::Create(builder_.getContext(), name, hooks_.Entry());
   }
 
   const ir::Module& module_;

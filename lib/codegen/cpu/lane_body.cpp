@@ -225,9 +225,9 @@ void LaneBody::EmitLaneByLane(ir::Inst inst, uint32_t position) {
   llvm::Type* bits_type = builder_.getIntNTy(shape_.count);
   Value* all = builder_.CreateZExt(builder_.CreateBitCast(mask_, bits_type), builder_.getInt64Ty());
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* look = NewBlock("lane");
-  llvm::BasicBlock* work = NewBlock("lane_do");
-  llvm::BasicBlock* exit = NewBlock("lanes_end");
+  llvm::BasicBlock* look = NewBlock(builder_, "lane");
+  llvm::BasicBlock* work = NewBlock(builder_, "lane_do");
+  llvm::BasicBlock* exit = NewBlock(builder_, "lanes_end");
   builder_.CreateBr(look);
   builder_.SetInsertPoint(look);
   llvm::PHINode* left = builder_.CreatePHI(builder_.getInt64Ty(), 2, "left");

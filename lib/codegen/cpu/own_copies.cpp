@@ -30,8 +30,8 @@ class Emitter {
   }
 
   void Run(llvm::Function* alone, uint64_t bytes_per_iteration) {
-    llvm::BasicBlock* own = NewBlock("own_copies");
-    llvm::BasicBlock* shared = NewBlock("shared");
+    llvm::BasicBlock* own = NewBlock(builder_, "own_copies");
+    llvm::BasicBlock* shared = NewBlock(builder_, "shared");
     Value* has_copies = builder_.getTrue();
     Value* bytes = builder_.getInt64(0);
     for (uint32_t number = 0; number < copies_.size(); ++number) {
@@ -71,10 +71,6 @@ class Emitter {
 
   Value* BytesOf(const Copy& copy) {
     return builder_.CreateMul(copy.count, builder_.getInt64(ir::ByteSize(copy.scalar)));
-  }
-
-  llvm::BasicBlock* NewBlock(const char* name) {
-    return llvm::BasicBlock::Create(builder_.getContext(), name, hooks_.Entry());
   }
 
   /// `adc.add.copy.<type>(copy, buffer, count)`: adds what is not zero.

@@ -2,8 +2,7 @@
 
 #include <utility>
 
-#include "codegen/llvm/gather_tables.h"
-#include "codegen/llvm/lane_sums.h"
+#include "codegen/llvm/body_turns.h"
 #include "ir/words.h"
 #include "support/check.h"
 
@@ -17,27 +16,9 @@ using llvm::Value;
 BodyEmitter::BodyEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
                          TargetHooks& hooks, FloatMode float_mode, const AliasScopes& aliases,
                          DebugLines* lines)
-    : kernel_(kernel),
-      builder_(builder),
-      hooks_(hooks),
-      lines_(lines),
-      scalars_(builder, hooks, float_mode),
-      values_(module, kernel, builder, hooks, scalars_),
-      memory_(module, kernel, builder, hooks, scalars_, values_, aliases) {
-  if (hooks.Wave() != nullptr) {
-    sums_ = std::make_unique<LaneSums>(kernel, builder, hooks, scalars_, values_, memory_, aliases);
-  } else {
-    sums_ = std::make_unique<GatherTables>(kernel, builder, hooks, scalars_, values_, memory_, aliases);
-  }
-}
-
-llvm::BasicBlock* BodyEmitter::NewBlock(const char* name) {
-  return llvm::BasicBlock::Create(builder_.getContext(), name, builder_.GetInsertBlock()->getParent());
-}
-
-void BodyEmitter::SetPlace(ir::Inst inst) {
-  if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[inst].span));
-}
+    : BodyTables(module, kernel, builder, hooks, float_mode, aliases),
+      BodyPart(*this, part, *BodyTables::sums, lines),
+      team_(*this) {}
 
 void BodyEmitter::EmitBlock(ir::Block block) {
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
@@ -49,7 +30,7 @@ void BodyEmitter::EmitBlock(ir::Block block) {
 void BodyEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
   const std::vector<ir::Inst>& insts = kernel_[block].insts;
   EmitWithPairs([&] {
-    if (team_ != 0) return EmitInTeam(block, first, last);
+    if (team_.IsOpen()) return team_.EmitRange(block, first, last);
     llvm::BasicBlock* piece = nullptr;
     for (uint32_t position = first; position < last; ++position) {
       if (pieces_ != nullptr && kernel_[insts[position]].Has(ir::Word::Cut)) {
@@ -73,11 +54,11 @@ void BodyEmitter::EmitWithPairs(llvm::function_ref<void()> emit) {
   std::map<uint32_t, Value*>* around = std::exchange(pairs_, &pairs);
   emit();
   pairs_ = around;
-  sums_->Flush();
+  sums_.Flush();
 }
 
 llvm::BasicBlock* BodyEmitter::NextBlock(const char* name) {
-  llvm::BasicBlock* next = NewBlock(name);
+  llvm::BasicBlock* next = NewBlock(builder_, name);
   builder_.CreateBr(next);
   builder_.SetInsertPoint(next);
   return next;
@@ -111,7 +92,7 @@ void BodyEmitter::EmitPure(ir::Inst inst) {
 void BodyEmitter::EmitAccess(ir::Inst inst) {
   bool asks = runs_all_ != nullptr && memory_.IsShared(inst) && !kernel_[inst].Has(ir::Word::Private);
   auto emit = [&] {
-    if (!sums_->Accumulate(inst)) return memory_.EmitAccess(inst);
+    if (!sums_.Accumulate(inst)) return memory_.EmitAccess(inst);
     // Nothing reads the old value of a sum, which has none.
     if (asks && kernel_[inst].result_count != 0) {
       ir::Value old = kernel_.Result(inst);
@@ -127,9 +108,35 @@ void BodyEmitter::EmitAccess(ir::Inst inst) {
   EmitForms(inst, runs_all_, emit_alone, emit);
 }
 
+void BodyEmitter::EmitForms(ir::Inst inst, Value* shared, llvm::function_ref<void()> emit_together,
+                            llvm::function_ref<void()> emit_alone) {
+  llvm::BasicBlock *together = NewBlock(builder_, "together"), *alone = NewBlock(builder_, "alone"),
+                   *join = NewBlock(builder_, "joined");
+  llvm::SmallVector<llvm::PHINode*> results;
+  auto join_from_here = [&] {
+    builder_.CreateBr(join);
+    for (uint32_t n = 0; n < kernel_[inst].result_count; ++n) {
+      Value* result = values_.Get(kernel_.Result(inst, n));
+      if (results.size() == n) results.push_back(llvm::PHINode::Create(result->getType(), 2, "", join));
+      results[n]->addIncoming(result, builder_.GetInsertBlock());
+    }
+  };
+  builder_.CreateCondBr(shared, together, alone);
+  builder_.SetInsertPoint(together);
+  emit_together();
+  join_from_here();
+  builder_.SetInsertPoint(alone);
+  alone_ = true;
+  emit_alone();
+  alone_ = false;
+  join_from_here();
+  builder_.SetInsertPoint(join);
+  for (uint32_t n = 0; n < results.size(); ++n) values_.BindAnew(kernel_.Result(inst, n), results[n]);
+}
+
 void BodyEmitter::EmitInst(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
-  if (ir::InfoOf(data.op).effect != ir::Effect::Pure && !ir::ReductionOf(data.op)) sums_->Flush();
+  if (ir::InfoOf(data.op).effect != ir::Effect::Pure && !ir::ReductionOf(data.op)) sums_.Flush();
   SetPlace(inst);
   switch (ir::ClassOf(data.op)) {
     case OpClass::Arithmetic:
@@ -208,10 +215,11 @@ void BodyEmitter::UnrollTurns(llvm::BranchInst* latch, uint32_t turns) {
   latch->setMetadata(llvm::LLVMContext::MD_loop, loop);
 }
 
-llvm::SmallVector<Value*> BodyEmitter::Yielded(ir::Block block) {
-  llvm::SmallVector<Value*> values;
-  for (ir::Value v : kernel_.Operands(kernel_.Terminator(block))) values.push_back(values_.Get(v));
-  return values;
+void BodyEmitter::EmitFor(ir::Inst inst) {
+  // Around loops that are apart one wave of a team sums up.
+  Value* shared = alone_ || team_.IsOpen() ? nullptr : sums_.ShareTurns(inst);
+  if (shared == nullptr) return EmitLoop(inst);
+  EmitForms(inst, shared, [&] { TurnsTogether(*this, inst).EmitLoop(); }, [&] { EmitLoop(inst); });
 }
 
 void BodyEmitter::EmitLoop(ir::Inst inst) {
@@ -238,27 +246,21 @@ void BodyEmitter::EmitLoop(ir::Inst inst) {
       last = builder_.CreateAdd(low, builder_.CreateMul(distance, step_value));
     }
   }
-  llvm::SmallVector<Value*> initial;
-  for (uint32_t n = 0; n < data.result_count; ++n)
-    initial.push_back(values_.Get(kernel_.Operand(inst, 3 + n)));
+  llvm::SmallVector<Value*> initial = values_.GetAll(kernel_.Operands(inst).subspan(3));
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* loop = NewBlock("for");
-  llvm::BasicBlock* exit = NewBlock("for_end");
+  llvm::BasicBlock* loop = NewBlock(builder_, "for");
+  llvm::BasicBlock* exit = NewBlock(builder_, "for_end");
   builder_.CreateCondBr(builder_.CreateICmpSLT(low, high), loop, exit);
   builder_.SetInsertPoint(loop);
   llvm::PHINode* counter = builder_.CreatePHI(builder_.getInt64Ty(), 2);
   counter->addIncoming(reversed ? last : low, before);
-  llvm::SmallVector<llvm::PHINode*> carried;
-  for (Value* v : initial) {
-    carried.push_back(builder_.CreatePHI(v->getType(), 2));
-    carried.back()->addIncoming(v, before);
-  }
+  llvm::SmallVector<llvm::PHINode*> carried = Phis(initial, before);
   values_.BindCounter(params[0], counter);
   for (size_t n = 0; n < carried.size(); ++n) values_.Bind(params[n + 1], carried[n]);
   EmitBlock(body);
   llvm::SmallVector<Value*> yielded = Yielded(body);
   SetPlace(inst);
-  sums_->EndTurn(inst, 0, 1);
+  sums_.EndTurn(inst, 0, 1);
   Value* next = reversed ? builder_.CreateSub(counter, step_value, "", false, !may_overstep)
                          : builder_.CreateAdd(counter, step_value, "", false, !may_overstep);
   Value* more = may_overstep ? builder_.CreateICmpNE(counter, reversed ? low : last)
@@ -266,15 +268,11 @@ void BodyEmitter::EmitLoop(ir::Inst inst) {
                              : builder_.CreateICmpSLT(next, high);
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
   counter->addIncoming(next, latch);
-  for (size_t n = 0; n < carried.size(); ++n) carried[n]->addIncoming(yielded[n], latch);
+  AddIncoming(carried, yielded, latch);
   UnrollTurns(builder_.CreateCondBr(more, loop, exit), data.component);
   builder_.SetInsertPoint(exit);
-  for (uint32_t n = 0; n < data.result_count; ++n) {
-    llvm::PHINode* result = builder_.CreatePHI(initial[n]->getType(), 2);
-    result->addIncoming(initial[n], before);
-    result->addIncoming(yielded[n], latch);
-    values_.Bind(kernel_.Result(inst, n), result);
-  }
+  llvm::SmallVector<Value*> results = Join(initial, before, yielded, latch);
+  for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(kernel_.Result(inst, n), results[n]);
 }
 
 void BodyEmitter::EmitWhile(ir::Inst inst) {
@@ -282,20 +280,14 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
   bool bounded = data.Has(ir::Word::HasMax);
   ir::Block test = data.regions[0], body = data.regions[1];
   Value* limit = bounded ? values_.Index(kernel_.Operand(inst, 0)) : nullptr;
-  llvm::SmallVector<Value*> initial;
-  for (uint32_t n = 0; n < data.result_count; ++n)
-    initial.push_back(values_.Get(kernel_.Operand(inst, n + (bounded ? 1 : 0))));
+  llvm::SmallVector<Value*> initial = values_.GetAll(kernel_.Operands(inst).subspan(bounded ? 1 : 0));
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* header = NewBlock("while");
-  llvm::BasicBlock* inside = NewBlock("while_do");
-  llvm::BasicBlock* exit = NewBlock("while_end");
+  llvm::BasicBlock* header = NewBlock(builder_, "while");
+  llvm::BasicBlock* inside = NewBlock(builder_, "while_do");
+  llvm::BasicBlock* exit = NewBlock(builder_, "while_end");
   builder_.CreateBr(header);
   builder_.SetInsertPoint(header);
-  llvm::SmallVector<llvm::PHINode*> carried;
-  for (Value* v : initial) {
-    carried.push_back(builder_.CreatePHI(v->getType(), 2));
-    carried.back()->addIncoming(v, before);
-  }
+  llvm::SmallVector<llvm::PHINode*> carried = Phis(initial, before);
   llvm::PHINode* trips = nullptr;
   if (bounded) {
     trips = builder_.CreatePHI(builder_.getInt64Ty(), 2);
@@ -305,7 +297,7 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
   for (size_t n = 0; n < carried.size(); ++n) values_.Bind(params[n], carried[n]);
   if (bounded) {
     // At the bound the loop ends before its test, which may read what only exists for fewer iterations.
-    llvm::BasicBlock* within = NewBlock("while_test");
+    llvm::BasicBlock* within = NewBlock(builder_, "while_test");
     builder_.CreateCondBr(builder_.CreateICmpSLT(trips, limit), within, exit);
     builder_.SetInsertPoint(within);
   }
@@ -317,11 +309,18 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
   SetPlace(inst);
   Value* next_trip = bounded ? builder_.CreateNSWAdd(trips, builder_.getInt64(1)) : nullptr;
   llvm::BasicBlock* latch = builder_.GetInsertBlock();
-  for (size_t n = 0; n < carried.size(); ++n) carried[n]->addIncoming(yielded[n], latch);
+  AddIncoming(carried, yielded, latch);
   if (bounded) trips->addIncoming(next_trip, latch);
   builder_.CreateBr(header);
   builder_.SetInsertPoint(exit);
   for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(kernel_.Result(inst, n), carried[n]);
+}
+
+void BodyEmitter::EmitIf(ir::Inst inst) {
+  Value* condition = values_.Get(kernel_.Operand(inst, 0));
+  Value* shared = alone_ ? nullptr : sums_.ShareBranch(inst, condition);
+  if (shared == nullptr) return EmitBranch(inst);
+  EmitForms(inst, shared, [&] { BranchTogether(*this).Emit(inst, condition); }, [&] { EmitBranch(inst); });
 }
 
 void BodyEmitter::EmitBranch(ir::Inst inst) {
@@ -329,9 +328,9 @@ void BodyEmitter::EmitBranch(ir::Inst inst) {
   bool has_else = kernel_[data.regions[1]].insts.size() > 1 || data.result_count != 0;
   Value* condition = values_.Get(kernel_.Operand(inst, 0));
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* then_block = NewBlock("then");
-  llvm::BasicBlock* else_block = has_else ? NewBlock("else") : nullptr;
-  llvm::BasicBlock* join = NewBlock("if_end");
+  llvm::BasicBlock* then_block = NewBlock(builder_, "then");
+  llvm::BasicBlock* else_block = has_else ? NewBlock(builder_, "else") : nullptr;
+  llvm::BasicBlock* join = NewBlock(builder_, "if_end");
   builder_.CreateCondBr(condition, then_block, has_else ? else_block : join);
   struct Arm {
     llvm::BasicBlock* end;

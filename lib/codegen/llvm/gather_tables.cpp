@@ -60,9 +60,9 @@ void GatherTables::AddGathered(ir::Inst inst, uint32_t number) {
   Value* slot = builder_.CreateLShr(address, llvm::Log2_32(ir::ByteSize(table.scalar)));
   slot = builder_.CreateAnd(slot, builder_.getInt64(kSlots - 1));
   Value* tag = builder_.CreateLoad(word, builder_.CreateInBoundsGEP(word, table.tags, slot));
-  llvm::BasicBlock* known = NewBlock("gather");
-  llvm::BasicBlock* other = NewBlock("gather_other");
-  llvm::BasicBlock* done = NewBlock("gathered");
+  llvm::BasicBlock* known = NewBlock(builder_, "gather");
+  llvm::BasicBlock* other = NewBlock(builder_, "gather_other");
+  llvm::BasicBlock* done = NewBlock(builder_, "gathered");
   builder_.CreateCondBr(builder_.CreateICmpEQ(tag, address), known, other,
                         llvm::MDBuilder(builder_.getContext()).createBranchWeights(1000, 1));
   builder_.SetInsertPoint(known);

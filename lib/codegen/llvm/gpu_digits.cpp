@@ -9,6 +9,7 @@
 
 #include "codegen/llvm/gpu_digits.h"
 
+#include "codegen/llvm/blocks.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace adc::codegen {
@@ -22,10 +23,6 @@ IterationDigits::IterationDigits(llvm::IRBuilder<>& builder, const std::vector<A
     places_.push_back(
         {axis.is_narrow, type, builder.CreateTrunc(axis.extent, type), nullptr, nullptr, nullptr});
   }
-}
-
-llvm::BasicBlock* IterationDigits::NewBlock(const char* name) {
-  return llvm::BasicBlock::Create(builder_.getContext(), name, builder_.GetInsertBlock()->getParent());
 }
 
 std::vector<Value*> IterationDigits::SplitWide(Value* number) {
@@ -61,9 +58,9 @@ std::vector<Value*> IterationDigits::Split(Value* number) {
   for (size_t n = 1; n < axes_.size(); ++n) {
     if (!places_[n].narrow) high = builder_.CreateOr(high, builder_.CreateLShr(axes_[n].extent, 32));
   }
-  llvm::BasicBlock* narrow = NewBlock("split");
-  llvm::BasicBlock* wide = NewBlock("split_wide");
-  llvm::BasicBlock* join = NewBlock("splitted");
+  llvm::BasicBlock* narrow = NewBlock(builder_, "split");
+  llvm::BasicBlock* wide = NewBlock(builder_, "split_wide");
+  llvm::BasicBlock* join = NewBlock(builder_, "splitted");
   builder_.CreateCondBr(builder_.CreateICmpEQ(high, builder_.getInt64(0)), narrow, wide,
                         llvm::MDBuilder(builder_.getContext()).createBranchWeights(1000, 1));
   builder_.SetInsertPoint(narrow);
@@ -86,8 +83,8 @@ std::vector<Value*> IterationDigits::Split(Value* number) {
 void IterationDigits::Start(Value* thread, Value* threads, Value* iterations) {
   std::vector<Value*> start = Split(thread);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* goes_on = NewBlock("goes_on");
-  llvm::BasicBlock* begin = NewBlock("begin");
+  llvm::BasicBlock* goes_on = NewBlock(builder_, "goes_on");
+  llvm::BasicBlock* begin = NewBlock(builder_, "begin");
   Value* second = builder_.CreateAdd(thread, threads, "", true, true);
   builder_.CreateCondBr(builder_.CreateICmpULT(second, iterations), goes_on, begin);
   builder_.SetInsertPoint(goes_on);

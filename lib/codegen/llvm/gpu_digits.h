@@ -38,7 +38,6 @@ class IterationDigits {
   std::vector<llvm::Value*> Split(llvm::Value* number);
   std::vector<llvm::Value*> SplitNarrow(llvm::Value* number);
   std::vector<llvm::Value*> SplitWide(llvm::Value* number);
-  llvm::BasicBlock* NewBlock(const char* name);
 
   llvm::IRBuilder<>& builder_;
   const std::vector<Axis>& axes_;

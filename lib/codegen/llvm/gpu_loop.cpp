@@ -18,6 +18,7 @@
 #include "codegen/common/team_steps.h"
 #include "codegen/common/wave_teams.h"
 #include "codegen/llvm/axes.h"
+#include "codegen/llvm/blocks.h"
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/gpu_digits.h"
 #include "codegen/llvm/gpu_task.h"
@@ -45,8 +46,8 @@ class LoopEmitter {
         team_(team) {}
 
   void EmitSerial(const analysis::Task& task) {
-    llvm::BasicBlock* run = NewBlock("run");
-    llvm::BasicBlock* done = NewBlock("done");
+    llvm::BasicBlock* run = NewBlock(builder_, "run");
+    llvm::BasicBlock* done = NewBlock(builder_, "done");
     builder_.CreateCondBr(builder_.CreateICmpEQ(hooks_.Thread(), builder_.getInt64(0)), run, done);
     builder_.SetInsertPoint(run);
     body_.EmitRange(kernel_.Body(), task.first, task.last);
@@ -61,8 +62,8 @@ class LoopEmitter {
     if (MayShareWaves(kernel_, task.parallel)) EmitInTeams(task, &sums);
     Value* limit =
         builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, hooks_.Iterations(), hooks_.Threads());
-    llvm::BasicBlock* some = NewBlock("some");
-    llvm::BasicBlock* done = NewBlock("done");
+    llvm::BasicBlock* some = NewBlock(builder_, "some");
+    llvm::BasicBlock* done = NewBlock(builder_, "done");
     // Where a block sums up together, all of it goes on if it has any work.
     Value* first = hooks_.Thread();
     bool together = !sums.sums.empty();
@@ -79,9 +80,9 @@ class LoopEmitter {
     if (guarded) EmitGuard(axes, builder_.CreateICmpULT(first, limit), done);
     body_.sums().Begin(sums);
     body_.memory().SetInLoop(true);
-    llvm::BasicBlock* meet = NewBlock("meet");
+    llvm::BasicBlock* meet = NewBlock(builder_, "meet");
     if (together) {
-      llvm::BasicBlock* mine = NewBlock("mine");
+      llvm::BasicBlock* mine = NewBlock(builder_, "mine");
       builder_.CreateCondBr(builder_.CreateICmpULT(hooks_.Thread(), limit), mine, meet);
       builder_.SetInsertPoint(mine);
     }
@@ -100,8 +101,8 @@ class LoopEmitter {
   /// Leaves the builder where other launches go on.
   void EmitInTeams(const analysis::Task& task, const PrivateSums* sums_of_waves) {
     bool by_waves = sums_of_waves != nullptr;
-    llvm::BasicBlock *teams = NewBlock("teams"), *alone = NewBlock("alone"), *run = NewBlock("team"),
-                     *done = NewBlock("team_done");
+    llvm::BasicBlock *teams = NewBlock(builder_, "teams"), *alone = NewBlock(builder_, "alone"),
+                     *run = NewBlock(builder_, "team"), *done = NewBlock(builder_, "team_done");
     Value* in_block = builder_.getInt64(by_waves ? hooks_.Wave()->Lanes() : 1);
     Value* blocks = builder_.CreateUDiv(hooks_.Threads(), builder_.getInt64(team_));
     Value* reached = builder_.CreateMul(blocks, in_block, "", true, true);
@@ -141,8 +142,8 @@ class LoopEmitter {
     body_.SetTellCounters([] {});
     body_.memory().SetInLoop(true);
     EmitIteration(loop, iteration, [&](ir::Block block) {
-      if (has != nullptr) return body_.EmitWaveTeam(block, team_, has);
-      body_.EmitTeam(block, team_);
+      if (has != nullptr) return body_.team().EmitBlockOfWaves(block, team_, has);
+      body_.team().EmitBlock(block, team_);
     });
     body_.memory().SetInLoop(false);
     body_.SetTellCounters(nullptr);
@@ -153,15 +154,15 @@ class LoopEmitter {
   void EmitGuard(const std::vector<Axis>& axes, Value* has_some, llvm::BasicBlock* done) {
     Value* total = builder_.getInt64(1);
     for (const Axis& axis : axes) total = builder_.CreateMul(total, axis.extent);
-    llvm::BasicBlock* moved = NewBlock("bounds_moved");
-    llvm::BasicBlock* run = NewBlock("launched");
+    llvm::BasicBlock* moved = NewBlock(builder_, "bounds_moved");
+    llvm::BasicBlock* run = NewBlock(builder_, "launched");
     builder_.CreateCondBr(builder_.CreateICmpNE(hooks_.Iterations(), total), moved, run,
                           llvm::MDBuilder(builder_.getContext()).createBranchWeights(1, 1000));
     builder_.SetInsertPoint(moved);
     hooks_.Raise(StatusCode::BoundsMoved, 0, total);
     builder_.CreateBr(done);
     builder_.SetInsertPoint(run);
-    llvm::BasicBlock* has_work = NewBlock("has_work");
+    llvm::BasicBlock* has_work = NewBlock(builder_, "has_work");
     builder_.CreateCondBr(has_some, has_work, done);
     builder_.SetInsertPoint(has_work);
   }
@@ -178,7 +179,7 @@ class LoopEmitter {
       digits->Start(hooks_.Thread(), hooks_.Threads(), hooks_.Iterations());
     }
     llvm::BasicBlock* before = builder_.GetInsertBlock();
-    llvm::BasicBlock* iterate = NewBlock("iterate");
+    llvm::BasicBlock* iterate = NewBlock(builder_, "iterate");
     builder_.CreateBr(iterate);
     builder_.SetInsertPoint(iterate);
     llvm::PHINode* iteration = builder_.CreatePHI(builder_.getInt64Ty(), 2, "iteration");
@@ -188,7 +189,7 @@ class LoopEmitter {
       BindCounter(axes[n], digits ? digits->Digit(n) : iteration);
     body_.SetTellCounters([&] { BindCounters(axes, iteration); });
     EmitIteration(loop, iteration, [&](ir::Block block) {
-      if (IsInTeams(kernel_[loop])) return body_.EmitTeam(block, team_);
+      if (IsInTeams(kernel_[loop])) return body_.team().EmitBlock(block, team_);
       body_.EmitBlock(block);
     });
     body_.SetTellCounters(nullptr);
@@ -223,16 +224,16 @@ class LoopEmitter {
       iteration->addIncoming(next, builder_.GetInsertBlock());
       builder_.CreateBr(iteration->getParent())->setMetadata(llvm::LLVMContext::MD_loop, LeftAsItIs());
     };
-    llvm::BasicBlock* four = NewBlock("four");
-    llvm::BasicBlock* rest = NewBlock("rest");
-    llvm::BasicBlock* one = NewBlock("one");
-    llvm::PHINode* iteration = begin_loop(NewBlock("fours"), hooks_.Thread());
+    llvm::BasicBlock* four = NewBlock(builder_, "four");
+    llvm::BasicBlock* rest = NewBlock(builder_, "rest");
+    llvm::BasicBlock* one = NewBlock(builder_, "one");
+    llvm::PHINode* iteration = begin_loop(NewBlock(builder_, "fours"), hooks_.Thread());
     builder_.CreateCondBr(builder_.CreateICmpULT(later(iteration, 3), hooks_.Iterations()), four, rest);
     builder_.SetInsertPoint(four);
     for (uint64_t round = 0; round < 4; ++round) emit(later(iteration, round));
     end_loop(iteration, later(iteration, 4));
     builder_.SetInsertPoint(rest);
-    iteration = begin_loop(NewBlock("rests"), iteration);
+    iteration = begin_loop(NewBlock(builder_, "rests"), iteration);
     builder_.CreateCondBr(builder_.CreateICmpULT(iteration, hooks_.Iterations()), one, exit);
     builder_.SetInsertPoint(one);
     emit(iteration);
@@ -275,10 +276,6 @@ class LoopEmitter {
 
   void SetPlace(ir::Inst inst) {
     if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[inst].span));
-  }
-
-  llvm::BasicBlock* NewBlock(const char* name) {
-    return llvm::BasicBlock::Create(builder_.getContext(), name, hooks_.Entry());
   }
 
   const ir::Module& module_;
@@ -347,7 +344,7 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
           dialect.RaiseOccupancy(*hooks.Entry(), entry.block_size, kSparse);
         if (entry.team_lanes != 0) dialect.RaiseOccupancy(*hooks.Entry(), entry.block_size, kThreeForms);
         emitter.EmitParallel(task);
-        entry.shared_bytes = body.sums().SharedBytes() + body.SharedBytes();
+        entry.shared_bytes = body.sums().SharedBytes() + body.team().SharedBytes();
       }
     }
   }

@@ -98,8 +98,8 @@ void LaneFlow::EmitBranch(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
   ir::Value chooses = function_.Operand(inst, 0);
   Value* condition = IsShared(chooses) ? Shared(chooses) : Get(chooses);
-  llvm::BasicBlock* sides[] = {NewBlock("then"), NewBlock("else")};
-  llvm::BasicBlock* join = NewBlock("if_end");
+  llvm::BasicBlock* sides[] = {NewBlock(builder_, "then"), NewBlock(builder_, "else")};
+  llvm::BasicBlock* join = NewBlock(builder_, "if_end");
   builder_.CreateCondBr(condition, sides[0], sides[1]);
   std::vector<Value*> values[2];
   llvm::BasicBlock* ends[2];
@@ -160,8 +160,8 @@ void LaneFlow::EmitSide(ir::Inst inst, uint32_t side, Value* mask, bool always, 
     return yield();
   }
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* some = NewBlock("lanes_side");
-  llvm::BasicBlock* join = NewBlock("lanes_join");
+  llvm::BasicBlock* some = NewBlock(builder_, "lanes_side");
+  llvm::BasicBlock* join = NewBlock(builder_, "lanes_join");
   builder_.CreateCondBr(Any(mask), some, join);
   builder_.SetInsertPoint(some);
   EmitBlock(block);
@@ -267,8 +267,8 @@ void LaneFlow::EmitSharedFor(ir::Inst inst) {
   Value* high = SharedIndex(function_.Operand(inst, 1));
   Value* last = LastOf(inst, low, high);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* loop = NewBlock("lanes_for");
-  llvm::BasicBlock* exit = NewBlock("lanes_for_end");
+  llvm::BasicBlock* loop = NewBlock(builder_, "lanes_for");
+  llvm::BasicBlock* exit = NewBlock(builder_, "lanes_for_end");
   builder_.CreateCondBr(builder_.CreateICmpSLT(low, high), loop, exit);
   builder_.SetInsertPoint(loop);
   llvm::PHINode* counter = builder_.CreatePHI(builder_.getInt64Ty(), 2);
@@ -311,11 +311,11 @@ void LaneFlow::EmitSteppedFor(ir::Inst inst) {
   Value* any = builder_.CreateICmpSLT(low, top);
   Value* outer = mask_;
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* loop = NewBlock("lanes_for");
-  llvm::BasicBlock* latch = NewBlock("lanes_for_next");
-  llvm::BasicBlock* exit = NewBlock("lanes_for_end");
+  llvm::BasicBlock* loop = NewBlock(builder_, "lanes_for");
+  llvm::BasicBlock* latch = NewBlock(builder_, "lanes_for_next");
+  llvm::BasicBlock* exit = NewBlock(builder_, "lanes_for_end");
   // The loop is left in front of its first trip from `entry`, so that results are what is carried there.
-  llvm::BasicBlock* entry = NewBlock("lanes_for_entry");
+  llvm::BasicBlock* entry = NewBlock(builder_, "lanes_for_entry");
   builder_.CreateBr(entry);
   builder_.SetInsertPoint(entry);
   llvm::PHINode* counter = builder_.CreatePHI(builder_.getInt64Ty(), 2);
@@ -355,9 +355,9 @@ void LaneFlow::EmitCountedFor(ir::Inst inst) {
   Value* enters = builder_.CreateAnd(outer, builder_.CreateICmpSLT(low, high));
   Value* enters_phi = ToCarried(inst, enters);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* entry = NewBlock("lanes_for");
-  llvm::BasicBlock* loop = NewBlock("lanes_for_do");
-  llvm::BasicBlock* exit = NewBlock("lanes_for_end");
+  llvm::BasicBlock* entry = NewBlock(builder_, "lanes_for");
+  llvm::BasicBlock* loop = NewBlock(builder_, "lanes_for_do");
+  llvm::BasicBlock* exit = NewBlock(builder_, "lanes_for_end");
   builder_.CreateBr(entry);
   builder_.SetInsertPoint(entry);
   llvm::PHINode* counter = builder_.CreatePHI(low->getType(), 2);
@@ -396,9 +396,9 @@ void LaneFlow::EmitWhile(ir::Inst inst) {
   Value* outer = mask_;
   Value* outer_phi = ToCarried(inst, outer);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* header = NewBlock("lanes_while");
-  llvm::BasicBlock* inside = NewBlock("lanes_do");
-  llvm::BasicBlock* exit = NewBlock("lanes_while_end");
+  llvm::BasicBlock* header = NewBlock(builder_, "lanes_while");
+  llvm::BasicBlock* inside = NewBlock(builder_, "lanes_do");
+  llvm::BasicBlock* exit = NewBlock(builder_, "lanes_while_end");
   builder_.CreateBr(header);
   builder_.SetInsertPoint(header);
   llvm::PHINode* going = builder_.CreatePHI(outer_phi->getType(), 2, "going");
@@ -413,7 +413,7 @@ void LaneFlow::EmitWhile(ir::Inst inst) {
   mask_ = FromNumbers(goes_on);
   if (bounded && !IsCheap(test)) {
     // At the bound the loop ends before its test, which may read what only exists for fewer iterations.
-    llvm::BasicBlock* within = NewBlock("lanes_test");
+    llvm::BasicBlock* within = NewBlock(builder_, "lanes_test");
     builder_.CreateCondBr(Any(goes_on), within, exit);
     builder_.SetInsertPoint(within);
   }

@@ -101,8 +101,8 @@ Value* LaneSums::ShareBranch(ir::Inst branch, Value* condition) {
 }
 
 void LaneSums::BeginTurns(ir::Inst loop) {
-  turns_.push_back({loop, std::make_unique<TurnSums>(kernel_, builder_, hooks_, scalars_, memory_, aliases_,
-                                                     TurnCellsOf(kernel_, loop).sums)});
+  const KernelPart& part = *this;
+  turns_.push_back({loop, std::make_unique<TurnSums>(part, TurnCellsOf(kernel_, loop).sums)});
 }
 
 void LaneSums::EndTurn(ir::Inst loop, uint32_t number, uint32_t copies) {
@@ -148,9 +148,9 @@ Value* LaneSums::AddAtOnce(const Sum& sum, Value* own, uint32_t lanes) {
   if (!own->getType()->isIntegerTy(64)) return nullptr;
   Value* large = builder_.CreateICmpUGE(own, builder_.getInt64(uint64_t{1} << kSmall));
   Value* any = wave.LanesWhere(builder_, wave.EveryLane(builder_), large);
-  llvm::BasicBlock* at_once = NewBlock("sum_small");
-  llvm::BasicBlock* in_rounds = NewBlock("sum_large");
-  llvm::BasicBlock* join = NewBlock("sum_joined");
+  llvm::BasicBlock* at_once = NewBlock(builder_, "sum_small");
+  llvm::BasicBlock* in_rounds = NewBlock(builder_, "sum_large");
+  llvm::BasicBlock* join = NewBlock(builder_, "sum_joined");
   builder_.CreateCondBr(builder_.CreateICmpEQ(any, llvm::ConstantInt::get(any->getType(), 0)), at_once,
                         in_rounds);
   builder_.SetInsertPoint(at_once);
@@ -217,10 +217,10 @@ llvm::BasicBlock* LaneSums::OverBlock(const std::vector<Sum>& sums, std::vector<
     Value* begin = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), memory, part.offset);
     return builder_.CreateInBoundsGEP(scalars_.MemoryType(part.scalar), begin, wave_number);
   };
-  llvm::BasicBlock* leave = NewBlock("sum_leave");
-  llvm::BasicBlock* left = NewBlock("sum_left");
-  llvm::BasicBlock* take = NewBlock("sum_take");
-  llvm::BasicBlock* done = NewBlock("sums_done");
+  llvm::BasicBlock* leave = NewBlock(builder_, "sum_leave");
+  llvm::BasicBlock* left = NewBlock(builder_, "sum_left");
+  llvm::BasicBlock* take = NewBlock(builder_, "sum_take");
+  llvm::BasicBlock* done = NewBlock(builder_, "sums_done");
   Value* number = hooks_.WaveInBlock();
   builder_.CreateCondBr(leads, leave, left);
   builder_.SetInsertPoint(leave);

@@ -38,8 +38,4 @@ Value* LaneVectors::FromNumbers(Value* mask) {
   return builder_.CreateICmpSLT(mask, llvm::Constant::getNullValue(mask->getType()));
 }
 
-llvm::BasicBlock* LaneVectors::NewBlock(const char* name) {
-  return llvm::BasicBlock::Create(builder_.getContext(), name, builder_.GetInsertBlock()->getParent());
-}
-
 }  // namespace adc::codegen

@@ -2,7 +2,7 @@
 // Vectors of lanes and masks over them, as LLVM IR. With 0 lanes there is one, of scalars, and a mask is an
 // i1.
 
-#include "llvm/IR/IRBuilder.h"
+#include "codegen/llvm/blocks.h"
 
 namespace adc::codegen {
 
@@ -31,7 +31,6 @@ class LaneVectors {
   /// A mask as a loop carries it. Where masks live in ordinary registers it is numbers of `bits`, 0 or -1.
   Value* ToNumbers(Value* mask, uint32_t bits);
   Value* FromNumbers(Value* mask);
-  llvm::BasicBlock* NewBlock(const char* name);
 
   llvm::IRBuilder<>& builder_;
   LaneShape shape_;

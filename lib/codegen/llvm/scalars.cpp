@@ -1,6 +1,7 @@
 #include "codegen/llvm/scalars.h"
 
 #include "codegen/llvm/gpu_dialect.h"
+#include "ir/module.h"
 #include "ir/op_sets.h"
 #include "support/check.h"
 

@@ -10,10 +10,6 @@ using ir::Op;
 using ir::Scalar;
 using llvm::Value;
 
-llvm::BasicBlock* SumEmitter::NewBlock(const char* name) {
-  return llvm::BasicBlock::Create(builder_.getContext(), name, builder_.GetInsertBlock()->getParent());
-}
-
 void SumEmitter::Begin(const PrivateSums& sums) {
   private_sums_ = &sums;
   for (const PrivateSum& sum : sums.sums) {
@@ -81,8 +77,8 @@ void SumEmitter::AddToSum(ir::Inst inst, const Sum& sum) {
 }
 
 void SumEmitter::UpdateIf(Value* condition, const Sum& sum, Value* total) {
-  llvm::BasicBlock* update = NewBlock("sum_update");
-  llvm::BasicBlock* done = NewBlock("sum_done");
+  llvm::BasicBlock* update = NewBlock(builder_, "sum_update");
+  llvm::BasicBlock* done = NewBlock(builder_, "sum_done");
   builder_.CreateCondBr(condition, update, done);
   builder_.SetInsertPoint(update);
   Update(sum, total);

@@ -6,23 +6,15 @@
 // whether the worker runs alone (gather_tables.h) or in step with others (lane_sums.h).
 
 #include "codegen/common/private_sums.h"
-#include "codegen/llvm/memory.h"
+#include "codegen/llvm/kernel_part.h"
 
 namespace adc::codegen {
 
 using ir::Reduction;
 
-class SumEmitter {
+class SumEmitter : protected KernelPart {
  public:
-  SumEmitter(const ir::Function& kernel, llvm::IRBuilder<>& builder, TargetHooks& hooks,
-             ScalarEmitter& scalars, ValueTable& values, MemoryEmitter& memory, const AliasScopes& aliases)
-      : kernel_(kernel),
-        builder_(builder),
-        hooks_(hooks),
-        scalars_(scalars),
-        values_(values),
-        memory_(memory),
-        aliases_(aliases) {}
+  explicit SumEmitter(const KernelPart& part) : KernelPart(part) {}
   virtual ~SumEmitter() = default;
 
   /// Prepares the sums of the parallel loop that is about to be emitted.
@@ -77,15 +69,6 @@ class SumEmitter {
   /// Updates the cell of `sum` with `total`; UpdateIf: where `condition` holds. No total: that of the worker.
   void Update(const Sum& sum, llvm::Value* total);
   void UpdateIf(llvm::Value* condition, const Sum& sum, llvm::Value* total);
-  llvm::BasicBlock* NewBlock(const char* name);
-
-  const ir::Function& kernel_;
-  llvm::IRBuilder<>& builder_;
-  TargetHooks& hooks_;
-  ScalarEmitter& scalars_;
-  ValueTable& values_;
-  MemoryEmitter& memory_;
-  const AliasScopes& aliases_;
 
   /// Whether a sum of the parallel loop that is being emitted is gathered.
   bool IsGathered(ir::Inst inst) const {

@@ -11,22 +11,14 @@ namespace adc::codegen {
 using ir::Scalar;
 using llvm::Value;
 
-TurnSums::TurnSums(const ir::Function& kernel, llvm::IRBuilder<>& builder, TargetHooks& hooks,
-                   ScalarEmitter& scalars, MemoryEmitter& memory, const AliasScopes& aliases,
-                   const std::vector<ir::Inst>& sums)
-    : kernel_(kernel),
-      builder_(builder),
-      hooks_(hooks),
-      scalars_(scalars),
-      memory_(memory),
-      aliases_(aliases) {
-  levels_ = static_cast<uint32_t>(std::countr_zero(hooks.Wave()->Lanes()));
+TurnSums::TurnSums(const KernelPart& part, const std::vector<ir::Inst>& sums) : KernelPart(part) {
+  levels_ = static_cast<uint32_t>(std::countr_zero(hooks_.Wave()->Lanes()));
   for (ir::Inst inst : sums) {
     cells_.Insert(inst);
     held_.emplace_back().inst = inst;
   }
-  filled_ = hooks.Local(builder.getInt32Ty(), "filled");
-  builder.CreateStore(builder.getInt32(0), filled_);
+  filled_ = hooks_.Local(builder_.getInt32Ty(), "filled");
+  builder_.CreateStore(builder_.getInt32(0), filled_);
 }
 
 void TurnSums::Add(ir::Inst inst, Value* own) {
@@ -89,11 +81,11 @@ void TurnSums::HoldAddresses(Value* filled, uint32_t number) {
 }
 
 void TurnSums::MergeTurn(Value* filled, uint32_t number, uint32_t copies) {
-  llvm::BasicBlock* done = NewBlock("turn_merged");
+  llvm::BasicBlock* done = NewBlock(builder_, "turn_merged");
   std::vector<Value*> runs;
   for (const Cell& cell : held_) runs.push_back(cell.own[number]);
   for (uint32_t level = 0; level < levels_; ++level) {
-    llvm::BasicBlock *merge = NewBlock("turn_merge"), *wait = NewBlock("turn_waits");
+    llvm::BasicBlock *merge = NewBlock(builder_, "turn_merge"), *wait = NewBlock(builder_, "turn_waits");
     bool is_known = 1u << level < copies;
     Value* is_later = is_known ? builder_.getInt1((number >> level & 1) != 0) : Bit(filled, level);
     builder_.CreateCondBr(is_later, merge, wait);
@@ -113,8 +105,8 @@ void TurnSums::MergeTurn(Value* filled, uint32_t number, uint32_t copies) {
 
 // The turns that are missing until each lane has one add nothing.
 void TurnSums::End() {
-  llvm::BasicBlock *some = NewBlock("turns_left"), *update = NewBlock("turns_update"),
-                   *done = NewBlock("turns_done");
+  llvm::BasicBlock *some = NewBlock(builder_, "turns_left"), *update = NewBlock(builder_, "turns_update"),
+                   *done = NewBlock(builder_, "turns_done");
   Value* filled = InWave(builder_.CreateLoad(builder_.getInt32Ty(), filled_));
   builder_.CreateCondBr(builder_.CreateIsNotNull(filled), some, done);
   builder_.SetInsertPoint(some);
@@ -151,10 +143,6 @@ void TurnSums::Update(const std::vector<Value*>& totals) {
     EmitAtomicUpdate(builder_, hooks_.Description(), kind, at, totals[n],
                      [&](llvm::Instruction* access) { aliases_.Mark(access, cell.inst, false); });
   }
-}
-
-llvm::BasicBlock* TurnSums::NewBlock(const char* name) {
-  return llvm::BasicBlock::Create(builder_.getContext(), name, builder_.GetInsertBlock()->getParent());
 }
 
 }  // namespace adc::codegen

@@ -14,19 +14,16 @@
 #include <vector>
 
 #include "codegen/common/turn_cells.h"
-#include "codegen/llvm/alias.h"
 #include "codegen/llvm/gpu_dialect.h"
-#include "codegen/llvm/hooks.h"
-#include "codegen/llvm/memory.h"
+#include "codegen/llvm/kernel_part.h"
 
 namespace adc::codegen {
 
 /// Of a loop that is being emitted.
-class TurnSums {
+class TurnSums : KernelPart {
  public:
   /// Leaves the builder as it is, in front of the loop.
-  TurnSums(const ir::Function& kernel, llvm::IRBuilder<>& builder, TargetHooks& hooks, ScalarEmitter& scalars,
-           MemoryEmitter& memory, const AliasScopes& aliases, const std::vector<ir::Inst>& sums);
+  TurnSums(const KernelPart& part, const std::vector<ir::Inst>& sums);
 
   bool Has(ir::Inst inst) const { return cells_.Has(inst); }
   /// `own`: the number that this lane adds to the cell of `inst` in the next turn of the round.
@@ -60,14 +57,7 @@ class TurnSums {
   llvm::Value* Bit(llvm::Value* number, uint32_t level);
   llvm::Value* Lane() { return hooks_.Wave()->Lane(builder_); }
   llvm::Value* InWave(llvm::Value* turns);
-  llvm::BasicBlock* NewBlock(const char* name);
 
-  const ir::Function& kernel_;
-  llvm::IRBuilder<>& builder_;
-  TargetHooks& hooks_;
-  ScalarEmitter& scalars_;
-  MemoryEmitter& memory_;
-  const AliasScopes& aliases_;
   IndexSet<ir::Inst> cells_;
   std::vector<Cell> held_;
   uint32_t levels_ = 0;                 ///< the logarithm of the number of lanes

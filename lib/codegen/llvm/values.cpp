@@ -31,6 +31,12 @@ Value* ValueTable::Get(ir::Value v) {
   return made;
 }
 
+llvm::SmallVector<Value*> ValueTable::GetAll(std::span<const ir::Value> values) {
+  llvm::SmallVector<Value*> all;
+  for (ir::Value v : values) all.push_back(Get(v));
+  return all;
+}
+
 void ValueTable::BindCounter(ir::Value v, Value* wide) {
   wide_.Set(v) = wide;
   if (kernel_.TypeOf(v).Is(Scalar::I64)) {
@@ -53,8 +59,7 @@ void ValueTable::EmitPure(ir::Inst inst) {
   ir::Value result = kernel_.Result(inst);
   ir::Type type = kernel_.TypeOf(result);
   if (wide_.Get(result) != nullptr) wide_.Set(result) = nullptr;  // of an emission before
-  llvm::SmallVector<Value*, 4> operands;
-  for (ir::Value v : kernel_.Operands(inst)) operands.push_back(Get(v));
+  llvm::SmallVector<Value*> operands = GetAll(kernel_.Operands(inst));
   ir::Value typed = kernel_.Operand(inst, data.op == Op::Select ? 1 : 0);
   if (data.Has(ir::Word::NoWrap)) {
     ir::Value a = kernel_.Operand(inst, 0), b = kernel_.Operand(inst, 1);

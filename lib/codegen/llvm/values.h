@@ -18,6 +18,7 @@ class ValueTable {
       : module_(module), kernel_(kernel), builder_(builder), hooks_(hooks), scalars_(scalars) {}
 
   llvm::Value* Get(ir::Value v);
+  llvm::SmallVector<llvm::Value*> GetAll(std::span<const ir::Value> values);
   /// The bound value; null: none, as for the old value of a sum, which no instruction reads.
   llvm::Value* Find(ir::Value v) const { return values_.Get(v); }
   void Bind(ir::Value v, llvm::Value* value) { values_.Set(v) = value; }
