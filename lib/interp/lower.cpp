@@ -20,13 +20,8 @@ using ir::Inst;
 using ir::InstData;
 using ir::Op;
 using ir::OpClass;
-using ir::Scalar;
 using ir::Type;
 using ir::Value;
-
-namespace {
-constexpr uint32_t kNoCell = UINT32_MAX;
-}
 
 std::unique_ptr<Program> Lower(const ir::Module& module, const ir::Function& function,
                                const LowerOptions& options) {
@@ -45,18 +40,10 @@ std::unique_ptr<Program> Lower(const ir::Module& module, const ir::Function& fun
 
 FunctionLowering::FunctionLowering(const ir::Module& module, const ir::Function& function,
                                    const LowerOptions& options, Program& program, FunctionNumber number_of)
-    : module_(module),
-      function_(function),
-      options_(options),
-      program_(program),
-      number_of_(std::move(number_of)),
-      cell_of_(function.ValueCount(), kNoCell) {
-  out_.function = &function;
-}
+    : StepWriter(module, function, options, program), number_of_(std::move(number_of)) {}
 
 FunctionCode FunctionLowering::Take() {
-  for (Value param : function_.Params())
-    out_.params.push_back({CellOf(param), CellCount(function_.TypeOf(param))});
+  for (Value param : function_.Params()) code_.params.push_back(RangeOf(param));
   std::vector<analysis::Task> tasks;
   if (function_.IsKernel()) tasks = analysis::TasksOf(function_);
   const std::vector<Inst>& insts = function_[function_.Body()].insts;
@@ -65,8 +52,7 @@ FunctionCode FunctionLowering::Take() {
     LowerInst(insts[position]);
   }
   if (insts.empty() || function_[insts.back()].op != Op::Return) Emit(ReturnStep());
-  if (options_.origins) out_.cell_of = std::move(cell_of_);
-  return std::move(out_);
+  return TakeCode();
 }
 
 void FunctionLowering::LowerBlock(Block block) {
@@ -94,10 +80,7 @@ void FunctionLowering::LowerControl(Inst inst) {
 
 void FunctionLowering::LowerInst(Inst inst) {
   const InstData& data = function_[inst];
-  diag::SourceSpan outer = span_;
-  Inst outer_inst = inst_;
-  inst_ = inst;
-  if (data.span.Valid()) span_ = data.span;
+  Origin outer = Enter(inst);
   switch (ir::ClassOf(data.op)) {
     case OpClass::Control:
       LowerControl(inst);
@@ -137,8 +120,7 @@ void FunctionLowering::LowerInst(Inst inst) {
       LowerValue(inst);
       break;
   }
-  span_ = outer;
-  inst_ = outer_inst;
+  Return(outer);
 }
 
 // before: counter, iv; body; counter, iv, jump back; after.
@@ -148,8 +130,7 @@ void FunctionLowering::LowerFor(Inst inst) {
   const std::vector<Value>& params = function_[body].params;
   std::span<const Value> operands = function_.Operands(inst);
   LoopInfo loop;
-  loop.statistics = static_cast<uint32_t>(program_.loop_statistics.size());
-  program_.loop_statistics.push_back({function_.name, inst});
+  loop.statistics = AddRow(program_.loop_statistics, {function_.name, inst});
   loop.lo = CellOf(operands[0]);
   loop.hi = CellOf(operands[1]);
   loop.step = CellOf(operands[2]);
@@ -157,8 +138,7 @@ void FunctionLowering::LowerFor(Inst inst) {
   loop.counter = NewCells(2);
   loop.increment = loop.counter + 1;
   loop.reversed = data.Has(ir::Word::Reversed);
-  auto info = static_cast<uint32_t>(program_.loops.size());
-  program_.loops.push_back(loop);
+  uint32_t info = AddRow(program_.loops, loop);
 
   MoveAll(operands.subspan(3), std::span(params).subspan(1));
   size_t begin = Emit(ForBeginStep(), 0, 0, 0, 0, info);
@@ -166,11 +146,11 @@ void FunctionLowering::LowerFor(Inst inst) {
   LowerBlock(body);
   Open leaves = std::move(open_.extract(inst).mapped());
   MoveAll(function_.Operands(function_.Terminator(body)), std::span(params).subspan(1));
-  for (size_t jump : leaves.continues) JumpTo(jump, Here());
+  for (size_t jump : leaves.continues) JumpHere(jump);
   size_t next = Emit(ForNextStep(), 0, 0, 0, 0, info);
   JumpTo(next, begin + 1);
-  JumpTo(begin, Here());
-  for (size_t jump : leaves.breaks) JumpTo(jump, Here());
+  JumpHere(begin);
+  for (size_t jump : leaves.breaks) JumpHere(jump);
   program_.loops[info].cost = static_cast<uint32_t>(next - begin);
   for (uint32_t n = 0; n < data.result_count; ++n) Alias(function_.Result(inst, n), CellOf(params[n + 1]));
 }
@@ -182,12 +162,10 @@ void FunctionLowering::LowerWhile(Inst inst) {
   std::span<const Value> operands = function_.Operands(inst);
   bool bounded = data.Has(ir::Word::HasMax);
   LoopInfo loop;
-  loop.statistics = static_cast<uint32_t>(program_.loop_statistics.size());
-  program_.loop_statistics.push_back({function_.name, inst});
+  loop.statistics = AddRow(program_.loop_statistics, {function_.name, inst});
   if (bounded) loop.hi = CellOf(operands[0]);
   loop.counter = NewCells(1);
-  auto info = static_cast<uint32_t>(program_.loops.size());
-  program_.loops.push_back(loop);
+  uint32_t info = AddRow(program_.loops, loop);
 
   MoveAll(operands.subspan(bounded ? 1 : 0), params);
   Emit(WhileBeginStep(), 0, 0, 0, 0, info);
@@ -201,12 +179,12 @@ void FunctionLowering::LowerWhile(Inst inst) {
   LowerBlock(body);
   Open leaves = std::move(open_.extract(inst).mapped());
   MoveAll(function_.Operands(function_.Terminator(body)), params);
-  for (size_t jump : leaves.continues) JumpTo(jump, Here());
+  for (size_t jump : leaves.continues) JumpHere(jump);
   size_t back = Emit(WhileNextStep());
   JumpTo(back, head);
-  JumpTo(leave, Here());
-  for (size_t jump : leaves.breaks) JumpTo(jump, Here());
-  if (bounded) JumpTo(head, Here());
+  JumpHere(leave);
+  for (size_t jump : leaves.breaks) JumpHere(jump);
+  if (bounded) JumpHere(head);
   Emit(WhileEndStep(), 0, 0, 0, 0, info);
   program_.loops[info].cost = static_cast<uint32_t>(back - head + 1);
   for (uint32_t n = 0; n < data.result_count; ++n) Alias(function_.Result(inst, n), CellOf(params[n]));
@@ -221,14 +199,14 @@ void FunctionLowering::LowerIf(Inst inst) {
   bool has_else =
       function_[data.regions[1]].insts.size() > 1 || data.result_count != 0 || function_[end].op != Op::Yield;
   if (!has_else) {
-    JumpTo(branch, Here());
+    JumpHere(branch);
     return;
   }
   size_t over = Emit(JumpStep());
-  JumpTo(branch, Here());
+  JumpHere(branch);
   LowerBlock(data.regions[1]);
   MoveToResults(data.regions[1], inst);
-  JumpTo(over, Here());
+  JumpHere(over);
 }
 
 void FunctionLowering::LowerScope(Inst inst) {
@@ -238,7 +216,7 @@ void FunctionLowering::LowerScope(Inst inst) {
   open_.emplace(inst, Open{results, {}, {}});
   LowerBlock(data.regions[0]);
   MoveToResults(data.regions[0], inst);
-  for (size_t jump : open_.at(inst).breaks) JumpTo(jump, Here());
+  for (size_t jump : open_.at(inst).breaks) JumpHere(jump);
   open_.erase(inst);
 }
 
@@ -263,18 +241,17 @@ void FunctionLowering::LowerParallel(Inst inst) {
     parallel.invocation = CellOf(params.back());
     parallel.invocations = static_cast<uint32_t>(*function_.IntegerConstant(function_.Operands(inst).back()));
   }
-  auto info = static_cast<uint32_t>(program_.parallels.size());
-  program_.parallels.push_back(std::move(parallel));
+  uint32_t info = AddRow(program_.parallels, std::move(parallel));
   size_t begin = Emit(ParallelBeginStep(), 0, 0, 0, 0, info);
   if (by_workgroups) Emit(WorkgroupBeginStep(), 0, 0, 0, 0, info);
   open_.emplace(inst, Open());
   LowerBlock(data.regions[0]);
-  for (size_t jump : open_.at(inst).continues) JumpTo(jump, Here());
+  for (size_t jump : open_.at(inst).continues) JumpHere(jump);
   open_.erase(inst);
   if (by_workgroups) Emit(WorkgroupNextStep());
   size_t next = Emit(ParallelNextStep(), 0, 0, 0, 0, info);
   JumpTo(next, begin + 1);
-  JumpTo(begin, Here());
+  JumpHere(begin);
   program_.parallels[info].cost = static_cast<uint32_t>(next - begin);
 }
 
@@ -286,14 +263,9 @@ void FunctionLowering::LowerCall(Inst inst) {
   if (callee == nullptr) return Unsupported("a call of an unknown function");
   CallInfo call;
   call.callee = number_of_(*callee);
-  for (Value v : function_.Operands(inst))
-    call.arguments.push_back({CellOf(v), CellCount(function_.TypeOf(v))});
-  for (uint32_t n = 0; n < data.result_count; ++n) {
-    Value result = function_.Result(inst, n);
-    call.results.push_back({CellOf(result), CellCount(function_.TypeOf(result))});
-  }
-  Emit(CallStep(), 0, 0, 0, 0, static_cast<uint32_t>(program_.calls.size()));
-  program_.calls.push_back(call);
+  for (Value v : function_.Operands(inst)) call.arguments.push_back(RangeOf(v));
+  for (uint32_t n = 0; n < data.result_count; ++n) call.results.push_back(RangeOf(function_.Result(inst, n)));
+  Emit(CallStep(), 0, 0, 0, 0, AddRow(program_.calls, call));
   if (!options_.dual || !callee->jvp.Valid()) return;
 
   const ir::Function* derivative = module_.Find(callee->jvp);
@@ -312,8 +284,7 @@ void FunctionLowering::LowerCall(Inst inst) {
   for (Type type : callee->result_types) {
     if (type.IsFloat()) tangent_call.results.push_back({NewCells(CellCount(type)), CellCount(type)});
   }
-  Emit(CallStep(), 0, 0, 0, 0, static_cast<uint32_t>(program_.calls.size()));
-  program_.calls.push_back(tangent_call);
+  Emit(CallStep(), 0, 0, 0, 0, AddRow(program_.calls, tangent_call));
   size_t next = 0;
   for (uint32_t n = 0; n < data.result_count; ++n) {
     Type type = function_.TypeOf(function_.Result(inst, n));
@@ -325,8 +296,7 @@ void FunctionLowering::LowerCall(Inst inst) {
 }
 
 void FunctionLowering::LowerReturn(Inst inst) {
-  for (Value v : function_.Operands(inst))
-    out_.results.push_back({CellOf(v), CellCount(function_.TypeOf(v))});
+  for (Value v : function_.Operands(inst)) code_.results.push_back(RangeOf(v));
   Emit(ReturnStep());
 }
 
@@ -380,11 +350,6 @@ void FunctionLowering::LowerLeave(Inst inst) {
   (function_[inst].op == Op::Continue ? left.continues : left.breaks).push_back(Emit(JumpStep()));
 }
 
-void FunctionLowering::Unsupported(std::string text) {
-  Emit(UnsupportedStep(), 0, 0, 0, 0, static_cast<uint32_t>(program_.texts.size()));
-  program_.texts.push_back(std::move(text));
-}
-
 void FunctionLowering::MoveAll(std::span<const Value> from, std::span<const Value> to) {
   std::vector<std::pair<uint32_t, uint32_t>> moves;  // target, source
   for (size_t n = 0; n < to.size(); ++n) {
@@ -411,69 +376,6 @@ void FunctionLowering::MoveToResults(Block block, Inst owner) {
   std::vector<Value> results;
   for (uint32_t n = 0; n < function_[owner].result_count; ++n) results.push_back(function_.Result(owner, n));
   MoveAll(function_.Operands(function_.Terminator(block)).first(results.size()), results);
-}
-
-size_t FunctionLowering::Emit(Step step, uint32_t dst, uint32_t a, uint32_t b, uint32_t c, uint32_t info) {
-  ADC_CHECK(step != nullptr, "no step for an operation of this type");
-  out_.code.push_back({step, dst, a, b, c, 0, info});
-  out_.spans.push_back(span_);
-  if (options_.origins) out_.insts.push_back(inst_);
-  return out_.code.size() - 1;
-}
-
-void FunctionLowering::JumpTo(size_t from, size_t target) {
-  out_.code[from].jump = static_cast<int32_t>(static_cast<int64_t>(target) - static_cast<int64_t>(from));
-}
-
-uint32_t FunctionLowering::NewCells(uint32_t count) {
-  uint32_t first = out_.cells;
-  out_.cells += count;
-  return first;
-}
-
-uint32_t FunctionLowering::CellOf(Value value) {
-  uint32_t& cell = cell_of_[value.raw];
-  if (cell != kNoCell) return cell;
-  const ir::ValueData& data = function_[value];
-  if (data.kind == ir::ValueKind::Constant) {
-    const ir::ConstantData& constant = function_.ConstantOf(value);
-    return cell = ConstantCell(RegisterBits(constant.type.scalar, constant.bits));
-  }
-  if (data.kind == ir::ValueKind::Global) {
-    const ir::ModuleConstant& constant = module_.constants[data.owner];
-    if (!constant.type.IsArray())
-      return cell = ConstantCell(RegisterBits(constant.type.scalar, constant.elements[0]));
-    uint64_t first = program_.array_constants.size();
-    for (uint64_t bits : constant.elements)
-      program_.array_constants.push_back(RegisterBits(constant.type.scalar, bits));
-    return cell = ConstantCell(first);
-  }
-  return cell = NewCells(CellCount(data.type));
-}
-
-uint32_t FunctionLowering::ConstantCell(uint64_t bits) {
-  auto [found, fresh] = constant_cells_.try_emplace(bits, 0);
-  if (fresh) {
-    found->second = NewCells(1);
-    out_.constants.emplace_back(found->second, bits);
-  }
-  return found->second;
-}
-
-uint32_t FunctionLowering::CellCount(Type type) const {
-  return type.IsRegister() ? type.Components() : 1;
-}
-
-void FunctionLowering::Alias(Value value, uint32_t first_cell) {
-  cell_of_[value.raw] = first_cell;
-}
-
-Scalar FunctionLowering::Register(Scalar scalar) const {
-  return options_.promote_floats && ir::IsFloat(scalar) ? Scalar::F64 : scalar;
-}
-
-uint64_t FunctionLowering::RegisterBits(Scalar scalar, uint64_t bits) const {
-  return IsPromoted(scalar) ? ir::ToBits(ir::FloatFromBits(scalar, bits)) : bits;
 }
 
 }  // namespace adc::interp

@@ -44,8 +44,7 @@ void FunctionLowering::LowerAccess(Inst inst) {
     if (options_.promote_floats && element.IsFloat()) place = Place::Wide;
   }
   std::span<const Value> values = function_.AccessValues(inst);
-  auto info = static_cast<uint32_t>(program_.accesses.size());
-  program_.accesses.push_back(std::move(access));
+  uint32_t info = AddRow(program_.accesses, std::move(access));
   uint32_t result = data.result_count != 0 ? CellOf(function_.Result(inst)) : 0;
   uint32_t value = values.empty() ? 0 : CellOf(values[0]),
            desired = values.size() > 1 ? CellOf(values[1]) : 0;
@@ -92,8 +91,7 @@ void FunctionLowering::LowerStack(Inst inst) {
   };
   switch (ir::In<ir::StackOp>(data.op)) {
     case ir::StackOp::StackNew:
-      Emit(StackNewStep(), CellOf(function_.Result(inst)), static_cast<uint32_t>(program_.stacks.size()));
-      program_.stacks.push_back({function_.name, inst});
+      Emit(StackNewStep(), CellOf(function_.Result(inst)), AddRow(program_.stacks, {function_.name, inst}));
       return;
     case ir::StackOp::StackPush:
       Emit(StackPushStep(slot), 0, CellOf(operands[0]), CellOf(operands[1]), slot ? CellOf(operands[2]) : 0);

@@ -88,9 +88,7 @@ void FunctionLowering::LowerRandom(Inst inst) {
     cells[n] = CellOf(operand);
     info.widths[n] = ir::BitWidth(function_.TypeOf(operand).scalar);
   }
-  Emit(RandomStep(), CellOf(result), cells[0], cells[1], cells[2],
-       static_cast<uint32_t>(program_.randoms.size()));
-  program_.randoms.push_back(info);
+  Emit(RandomStep(), CellOf(result), cells[0], cells[1], cells[2], AddRow(program_.randoms, info));
 }
 
 void FunctionLowering::LowerComponent(Inst inst) {
@@ -203,44 +201,11 @@ FunctionLowering::Cells FunctionLowering::Product(Scalar scalar, const Cells& a,
   return result;
 }
 
-FunctionLowering::Cells FunctionLowering::CellsOf(Value value) {
-  Cells cells;
-  for (uint32_t k = 0; k < CellCount(function_.TypeOf(value)); ++k) cells.push_back(CellOf(value) + k);
-  return cells;
-}
-
 uint32_t FunctionLowering::Arithmetic(Op op, Scalar scalar, uint32_t a, uint32_t b) {
   uint32_t result = NewCells(1);
   uint32_t operands = ir::InfoOf(op).form == ir::OpForm::Unary ? 1 : 2;
   EmitArithmetic(op, {scalar, scalar, operands}, result, a, b, 0);
   return result;
-}
-
-void FunctionLowering::EmitArithmetic(Op op, const WatchInfo& types, uint32_t dst, uint32_t a, uint32_t b,
-                                      uint32_t c) {
-  Emit(ArithmeticStep(op, Register(types.operand), options_.dual), dst, a, b, c);
-  EmitWatch(types, dst, a, b, c);
-}
-
-void FunctionLowering::EmitCast(Scalar from, Scalar to, uint32_t dst, uint32_t a) {
-  Emit(CastStep(Register(from), Register(to), options_.dual), dst, a);
-  EmitWatch({from, to, 1}, dst, a);
-}
-
-void FunctionLowering::EmitMove(uint32_t dst, uint32_t a) {
-  Emit(MoveStep(options_.dual), dst, a);
-  if (options_.origins) Emit(WatchMoveStep(), dst, a);
-}
-
-void FunctionLowering::EmitPick(uint32_t dst, uint32_t a, uint32_t index, uint32_t count) {
-  Emit(PickStep(), dst, a, index, count);
-  if (options_.origins) Emit(WatchPickStep(), dst, a, index, count);
-}
-
-void FunctionLowering::EmitWatch(const WatchInfo& info, uint32_t dst, uint32_t a, uint32_t b, uint32_t c) {
-  if (!options_.origins || !ir::IsFloat(info.result)) return;
-  Emit(WatchValueStep(), dst, a, b, c, static_cast<uint32_t>(program_.watched.size()));
-  program_.watched.push_back(info);
 }
 
 uint32_t FunctionLowering::SumOfProducts(Scalar scalar, const Cells& a, const Cells& b) {
