@@ -68,7 +68,12 @@ SizeOp SizeOpOf(Op op) {
 }  // namespace
 
 Bounds::Bounds(const ir::Module& module, const ir::Function& function, SizeAlgebra& algebra, Known known)
-    : module_(module), function_(function), algebra_(algebra), given_(known), task_of_(0, UINT32_MAX) {
+    : module_(module),
+      function_(function),
+      algebra_(algebra),
+      ranges_(algebra),
+      given_(known),
+      task_of_(0, UINT32_MAX) {
   std::vector<analysis::Task> tasks = analysis::TasksOf(function);
   const std::vector<Inst>& body = function[function.Body()].insts;
   for (uint32_t task = 0; task < tasks.size(); ++task) {
@@ -137,10 +142,10 @@ Range Bounds::Of(Value value) {
   if (!type.IsScalar() || ir::IsFloat(type.scalar)) return {};
   Entry& entry = known_[value];
   if (entry.state == Entry::Done) return entry.range;
-  if (entry.state == Entry::Busy || depth_ >= kMaxDepth) return FitType(type, {}, false);
+  if (entry.state == Entry::Busy || depth_ >= kMaxDepth) return ranges_.FitType(type, {}, false);
   entry.state = Entry::Busy;
   ++depth_;
-  Range range = FitType(type, Compute(value), MayWrap(value));
+  Range range = ranges_.FitType(type, Compute(value), MayWrap(value));
   --depth_;
   known_[value] = {Entry::Done, range};
   return range;
@@ -153,8 +158,9 @@ Range Bounds::OfSlot(Value slot, uint32_t depth) {
   if (op != Op::Add && op != Op::Sub && op != Op::Mul) return Of(slot);
   Range left = OfSlot(function_.Operand(inst, 0), depth + 1);
   Range right = OfSlot(function_.Operand(inst, 1), depth + 1);
-  if (op == Op::Add) return Sum(left, right);
-  return op == Op::Sub ? Difference(left, right, function_.TypeOf(slot).scalar) : Product(left, right);
+  if (op == Op::Add) return ranges_.Sum(left, right);
+  return op == Op::Sub ? ranges_.Difference(left, right, function_.TypeOf(slot).scalar)
+                       : ranges_.Product(left, right);
 }
 
 bool Bounds::MayWrap(Value value) const {
@@ -182,36 +188,6 @@ bool Bounds::MayWrap(Value value) const {
     if (divides && function_.Operand(parts, 1) == function_.Operand(inst, 1 - n)) return false;
   }
   return true;
-}
-
-Range Bounds::FitType(Type type, Range range, bool may_wrap) {
-  int64_t bits = ir::BitWidth(type.scalar);
-  bool is_signed = ir::IsSigned(type.scalar);
-  if (bits == 64) {
-    // No expression can hold that.
-    if (may_wrap) range = {};
-    if (!is_signed && range.lower == kNoNode) range.lower = algebra_.Const(0);
-    return range;
-  }
-  int64_t low = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
-  int64_t high = low + (int64_t{1} << bits) - 1;
-  if (range.Exact() && algebra_.pool()[range.lower].op != SizeOp::kConst) {
-    SizeOp op = algebra_.pool()[range.lower].op;
-    if (op == SizeOp::kArg || op == SizeOp::kRead) return range;  // of this type as they stand
-  }
-  ConstantRange lower = algebra_.RangeOf(range.lower), upper = algebra_.RangeOf(range.upper);
-  if (range.lower != kNoNode && range.upper != kNoNode && lower.low >= low && upper.high <= high)
-    return range;
-  if (bits == 32) {
-    bool is_far = (range.lower != kNoNode && lower.low != INT64_MIN && lower.low < low) ||
-                  (range.upper != kNoNode && upper.high != INT64_MAX && upper.high > high);
-    if (!may_wrap && !is_far) {
-      if (!is_signed && range.lower == kNoNode) range.lower = algebra_.Const(0);
-      return range;
-    }
-    if (range.Exact()) return Range::Exactly(algebra_.Wrap(range.lower, low, int64_t{1} << bits));
-  }
-  return {algebra_.Const(low), algebra_.Const(high)};
 }
 
 Range Bounds::Compute(Value value) {
@@ -260,8 +236,7 @@ Range Bounds::OfParam(Block block, uint32_t number, Type type) {
   uint32_t level = LevelOf(owner, axis);
   if (level < kNoLevel) {
     NodeId moved = algebra_.Mul(step, algebra_.pool().Index(level));
-    if (low.Exact()) return Range::Exactly(algebra_.Add(low.lower, moved));
-    return {algebra_.Add(low.lower, moved), algebra_.Add(low.upper, moved)};
+    return ranges_.Sum(low, Range::Exactly(moved));
   }
   NodeId last = algebra_.Mul(step, algebra_.Sub(TripsOf(owner, axis).upper, algebra_.Const(1)));
   return {low.lower, algebra_.Add(low.upper, last)};
@@ -291,12 +266,11 @@ Range Bounds::OfCarried(Inst loop, uint32_t number) {
       function_[function_[loop].regions[0]].params[number + (function_[loop].op == Op::For ? 1 : 0)];
   Value yield = YieldOf(loop, number);
   if (std::optional<Range> step = Increment(yield, param, 0)) {
-    if (step->Exact() && initial.Exact())
-      return Range::Exactly(algebra_.Add(initial.lower, SumOfEarlier(loop, step->lower)));
-    return {algebra_.Add(initial.lower, SumOfEarlier(loop, step->lower)),
-            algebra_.Add(initial.upper, SumOfEarlier(loop, step->upper))};
+    NodeId lower = algebra_.Add(initial.lower, SumOfEarlier(loop, step->lower));
+    if (step->Exact() && initial.Exact()) return Range::Exactly(lower);
+    return {lower, algebra_.Add(initial.upper, SumOfEarlier(loop, step->upper))};
   }
-  return WhereItRuns(loop, Union(initial, Closed(loop, Of(yield))), initial);
+  return WhereItRuns(loop, ranges_.Union(initial, Closed(loop, Of(yield))), initial);
 }
 
 Range Bounds::OfLoopResult(Inst loop, uint32_t number) {
@@ -323,7 +297,7 @@ Range Bounds::OfLoopResult(Inst loop, uint32_t number) {
     NodeId rise = up == zero ? zero : algebra_.SumBelow(level, trips.upper, up);
     return WhereItRuns(loop, {algebra_.Add(initial.lower, fall), algebra_.Add(initial.upper, rise)}, initial);
   }
-  return WhereItRuns(loop, Union(initial, Closed(loop, Of(yield))), initial);
+  return WhereItRuns(loop, ranges_.Union(initial, Closed(loop, Of(yield))), initial);
 }
 
 Range Bounds::WhereItRuns(Inst loop, Range left, Range initial) {
@@ -333,8 +307,9 @@ Range Bounds::WhereItRuns(Inst loop, Range left, Range initial) {
   if (!reads(left.lower) && !reads(left.upper)) return left;
   Trips trips = TripsOf(loop);
   if (!trips.exact) return {};
-  return Choose(Compared(SizeOp::kGt, Range::Exactly(trips.upper), Range::Exactly(algebra_.Const(0))), left,
-                initial);
+  return ranges_.Choose(
+      ranges_.Compared(SizeOp::kGt, Range::Exactly(trips.upper), Range::Exactly(algebra_.Const(0))), left,
+      initial);
 }
 
 Range Bounds::Closed(Inst loop, Range range) {
@@ -354,7 +329,7 @@ std::optional<Range> Bounds::Increment(Value value, Value param, uint32_t depth)
     if (!left) return std::nullopt;
     std::optional<Range> right = Increment(b, param, depth + 1);
     if (!right) return std::nullopt;
-    return Union(*left, *right);
+    return ranges_.Union(*left, *right);
   };
   if (data.op == Op::Add || data.op == Op::Sub) {
     Value a = function_.Operand(inst, 0), b = function_.Operand(inst, 1);
@@ -364,13 +339,8 @@ std::optional<Range> Bounds::Increment(Value value, Value param, uint32_t depth)
       base = Increment(a, param, depth + 1);
     }
     if (!base) return std::nullopt;
-    Range other = Of(b);
-    if (data.op == Op::Add) {
-      if (base->Exact() && other.Exact()) return Range::Exactly(algebra_.Add(base->lower, other.lower));
-      return Range{algebra_.Add(base->lower, other.lower), algebra_.Add(base->upper, other.upper)};
-    }
-    if (base->Exact() && other.Exact()) return Range::Exactly(algebra_.Sub(base->lower, other.lower));
-    return Range{algebra_.Sub(base->lower, other.upper), algebra_.Sub(base->upper, other.lower)};
+    if (data.op == Op::Add) return ranges_.Sum(*base, Of(b));
+    return ranges_.Difference(*base, Of(b), ir::Scalar::I64);
   }
   if (data.op == Op::Select) return both(function_.Operand(inst, 1), function_.Operand(inst, 2));
   if (data.op == Op::If) {
@@ -392,10 +362,25 @@ std::optional<Range> Bounds::Increment(Value value, Value param, uint32_t depth)
     }
     NodeId fall = algebra_.SumBelow(LevelOf(inst), trips.upper, down);
     NodeId rise = up == down ? fall : algebra_.SumBelow(LevelOf(inst), trips.upper, up);
-    if (start->Exact() && fall == rise) return Range::Exactly(algebra_.Add(start->lower, fall));
-    return Range{algebra_.Add(start->lower, fall), algebra_.Add(start->upper, rise)};
+    return ranges_.Sum(*start, {fall, rise});
   }
   return std::nullopt;
+}
+
+Range Bounds::Parts(Value count, Value part) {
+  Range all = Of(count);
+  auto by = [&](Value one) {
+    Inst made = function_.DefiningInst(one);
+    bool is_all = made.Valid() && function_[made].op == Op::Max && function_.Operand(made, 0) == count &&
+                  function_.IntegerConstant(function_.Operand(made, 1)) == 1;
+    if (is_all && algebra_.RangeOf(all.lower).low >= 0)
+      return ranges_.Smaller(all, Range::Exactly(algebra_.Const(1)));
+    return ranges_.RoundedUp(all, Of(one));
+  };
+  Inst choice = function_.DefiningInst(part);
+  if (!choice.Valid() || function_[choice].op != Op::Select) return by(part);
+  return ranges_.Choose(Of(function_.Operand(choice, 0)), by(function_.Operand(choice, 1)),
+                        by(function_.Operand(choice, 2)));
 }
 
 Range Bounds::OfInst(Inst inst, uint32_t result) {
@@ -408,11 +393,11 @@ Range Bounds::OfInst(Inst inst, uint32_t result) {
     case OpClass::Bits:
       return OfBits(inst, scalar);
     case OpClass::Compare:
-      return Compared(SizeOpOf(data.op), operand(0), operand(1));
+      return ranges_.Compared(SizeOpOf(data.op), operand(0), operand(1));
     case OpClass::Convert:
       if (data.op == Op::StopGradient) return operand(0);
       if (data.op == Op::Cast)
-        return Converted(operand(0), function_.TypeOf(function_.Operand(inst, 0)), scalar);
+        return ranges_.Converted(operand(0), function_.TypeOf(function_.Operand(inst, 0)), scalar);
       return {};
     case OpClass::Shape: {
       const ir::ValueData& base = function_[function_.Operand(inst, 0)];
@@ -444,8 +429,8 @@ Range Bounds::OfControl(Inst inst, uint32_t result) {
     case ControlOp::If: {
       Inst then_yield = function_.Terminator(data.regions[0]),
            else_yield = function_.Terminator(data.regions[1]);
-      return Choose(Of(function_.Operand(inst, 0)), Of(function_.Operand(then_yield, result)),
-                    Of(function_.Operand(else_yield, result)));
+      return ranges_.Choose(Of(function_.Operand(inst, 0)), Of(function_.Operand(then_yield, result)),
+                            Of(function_.Operand(else_yield, result)));
     }
     case ControlOp::For:
     case ControlOp::While:
@@ -464,34 +449,34 @@ Range Bounds::OfArithmetic(Inst inst, ir::Scalar scalar) {
   auto operand = [&](uint32_t n) { return Of(function_.Operand(inst, n)); };
   switch (ir::In<ArithmeticOp>(op)) {
     case ArithmeticOp::Neg:
-      return Difference(Range::Exactly(algebra_.Const(0)), operand(0), scalar);
+      return ranges_.Difference(Range::Exactly(algebra_.Const(0)), operand(0), scalar);
     case ArithmeticOp::Abs:
-      return Magnitude(operand(0));
+      return ranges_.Magnitude(operand(0));
     case ArithmeticOp::Sgn:
       return {algebra_.Const(-1), algebra_.Const(1)};
     case ArithmeticOp::Add:
-      return Sum(operand(0), operand(1));
+      return ranges_.Sum(operand(0), operand(1));
     case ArithmeticOp::Sub:
-      return Difference(operand(0), operand(1), scalar);
+      return ranges_.Difference(operand(0), operand(1), scalar);
     case ArithmeticOp::Mul:
-      return Product(operand(0), operand(1));
+      return ranges_.Product(operand(0), operand(1));
     case ArithmeticOp::Div:
-      return Quotient(SizeOp::kDiv, operand(0), operand(1));
+      return ranges_.Quotient(SizeOp::kDiv, operand(0), operand(1));
     case ArithmeticOp::FloorDiv:
-      return Quotient(SizeOp::kFloorDiv, operand(0), operand(1));
+      return ranges_.Quotient(SizeOp::kFloorDiv, operand(0), operand(1));
     case ArithmeticOp::CeilDiv:
       return Parts(function_.Operand(inst, 0), function_.Operand(inst, 1));
     case ArithmeticOp::Rem:
     case ArithmeticOp::Mod:
-      return Remainder(op, operand(0), operand(1));
+      return ranges_.Remainder(op, operand(0), operand(1));
     case ArithmeticOp::Min:
-      return Smaller(operand(0), operand(1));
+      return ranges_.Smaller(operand(0), operand(1));
     case ArithmeticOp::Max:
-      return Larger(operand(0), operand(1));
+      return ranges_.Larger(operand(0), operand(1));
     case ArithmeticOp::Select:
-      return Choose(operand(0), operand(1), operand(2));
+      return ranges_.Choose(operand(0), operand(1), operand(2));
     case ArithmeticOp::Clamp:
-      return Smaller(Larger(operand(0), operand(1)), operand(2));
+      return ranges_.Smaller(ranges_.Larger(operand(0), operand(1)), operand(2));
     case ArithmeticOp::Floor:
     case ArithmeticOp::Ceil:
     case ArithmeticOp::Round:
@@ -510,18 +495,19 @@ Range Bounds::OfBits(Inst inst, ir::Scalar scalar) {
   auto operand = [&](uint32_t n) { return Of(function_.Operand(inst, n)); };
   switch (ir::In<BitsOp>(op)) {
     case BitsOp::Not:
-      return scalar == ir::Scalar::I1 ? Difference(Range::Exactly(algebra_.Const(1)), operand(0), scalar)
-                                      : Range{};
+      return scalar == ir::Scalar::I1
+                 ? ranges_.Difference(Range::Exactly(algebra_.Const(1)), operand(0), scalar)
+                 : Range{};
     case BitsOp::Popcount:
     case BitsOp::Clz:
       return {algebra_.Const(0), algebra_.Const(ir::BitWidth(scalar))};
     case BitsOp::And:
     case BitsOp::Or:
     case BitsOp::Xor:
-      return Bits(op, operand(0), operand(1), scalar);
+      return ranges_.Bits(op, operand(0), operand(1), scalar);
     case BitsOp::Shl:
     case BitsOp::Shr:
-      return Shifted(op, operand(0), operand(1), scalar);
+      return ranges_.Shifted(op, operand(0), operand(1), scalar);
   }
   ADC_UNREACHABLE("operation of bits");
 }
@@ -575,7 +561,7 @@ Range Bounds::OfPop(Inst inst) {
     Range pushed = Of(function_.Operand(push, 1));
     Block block = function_[push].parent;
     Range closed{SmallestIn(block, pushed.lower), LargestIn(block, pushed.upper)};
-    range = first ? closed : Union(range, closed);
+    range = first ? closed : ranges_.Union(range, closed);
     first = false;
   }
   return range;

@@ -5,20 +5,9 @@
 #include <vector>
 
 #include "ir/function.h"
-#include "sizing/size_algebra.h"
+#include "sizing/range_algebra.h"
 
 namespace adc::sizing {
-
-/// Where a value lies, point by point: for every iteration of the enclosing loops, whose indices stand in the
-/// expressions as index(level). Either end may be unknown (kNoNode). A value that is known exactly has one
-/// node at both ends.
-struct Range {
-  NodeId lower = kNoNode;
-  NodeId upper = kNoNode;
-
-  static Range Exactly(NodeId node) { return {node, node}; }
-  bool Exact() const { return lower == upper && lower != kNoNode; }
-};
 
 /// How often a loop, or one axis of a `parallel`, runs.
 struct Trips {
@@ -83,20 +72,6 @@ class Bounds {
   Range OfLoad(ir::Inst inst);
   Range OfPop(ir::Inst inst);
   uint32_t TaskOf(ir::Inst inst) const;
-  Range Sum(Range a, Range b);
-  Range Difference(Range a, Range b, ir::Scalar scalar);
-  Range Magnitude(Range a);
-  Range Product(Range a, Range b);
-  Range Quotient(SizeOp op, Range a, Range b);
-  Range Remainder(ir::Op op, Range a, Range b);
-  Range Smaller(Range a, Range b);
-  Range Larger(Range a, Range b);
-  Range Compared(SizeOp op, Range a, Range b);
-  Range Bits(ir::Op op, Range a, Range b, ir::Scalar scalar);
-  Range Shifted(ir::Op op, Range a, Range b, ir::Scalar scalar);
-  Range Converted(Range range, ir::Type from, ir::Scalar to);
-  Range Union(Range a, Range b);
-  Range Choose(Range condition, Range if_true, Range if_false);
   Range Closed(ir::Inst loop, Range range);
   /// The result of a loop: `left` where it runs at all, else `initial`. Its body may read an element that is
   /// only there where it runs, and sizing must not read elsewhere.
@@ -104,11 +79,8 @@ class Bounds {
   /// `ceildiv count, part`: by a part that is chosen, the chosen one of the quotients, and one part at most
   /// where it is as long as all.
   Range Parts(ir::Value count, ir::Value part);
-  /// The quotient rounded up, by divisors of any sign.
-  Range RoundedUp(Range a, Range b);
   /// The result of `value` may leave its type by far: a product of two numbers that are not small.
   bool MayWrap(ir::Value value) const;
-  Range FitType(ir::Type type, Range range, bool may_wrap);
   /// `value` as `param` plus something, where it is that.
   std::optional<Range> Increment(ir::Value value, ir::Value param, uint32_t depth);
   ir::Value InitialOf(ir::Inst loop, uint32_t number) const;
@@ -118,6 +90,7 @@ class Bounds {
   const ir::Module& module_;
   const ir::Function& function_;
   SizeAlgebra& algebra_;
+  RangeAlgebra ranges_;
   const Known given_;
   SideTable<ir::Value, Entry> known_;
   SideTable<ir::Value, std::vector<ir::Inst>> pushes_;  ///< by stack

@@ -1,22 +1,19 @@
-#include "ir/op.h"
-#include "sizing/bounds.h"
+#include "sizing/range_algebra.h"
 
 // Interval arithmetic on ranges whose ends are expressions. An operation on exact operands is exact;
 // otherwise each end is bounded by itself, and an end that nothing bounds is unknown.
 
 namespace adc::sizing {
 
-using ir::Inst;
 using ir::Op;
 using ir::Scalar;
-using ir::Value;
 
-Range Bounds::Union(Range a, Range b) {
+Range RangeAlgebra::Union(Range a, Range b) {
   if (a.Exact() && b.Exact() && a.lower == b.lower) return a;
   return {algebra_.Min(a.lower, b.lower), algebra_.Max(a.upper, b.upper)};
 }
 
-Range Bounds::Choose(Range condition, Range if_true, Range if_false) {
+Range RangeAlgebra::Choose(Range condition, Range if_true, Range if_false) {
   if (!condition.Exact()) return Union(if_true, if_false);
   if (if_true.Exact() && if_false.Exact())
     return Range::Exactly(algebra_.pool().Select(condition.lower, if_true.lower, if_false.lower));
@@ -24,12 +21,12 @@ Range Bounds::Choose(Range condition, Range if_true, Range if_false) {
           algebra_.pool().Select(condition.lower, if_true.upper, if_false.upper)};
 }
 
-Range Bounds::Sum(Range a, Range b) {
+Range RangeAlgebra::Sum(Range a, Range b) {
   if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Add(a.lower, b.lower));
   return {algebra_.Add(a.lower, b.lower), algebra_.Add(a.upper, b.upper)};
 }
 
-Range Bounds::Difference(Range a, Range b, Scalar scalar) {
+Range RangeAlgebra::Difference(Range a, Range b, Scalar scalar) {
   Range range{algebra_.Sub(a.lower, b.upper), algebra_.Sub(a.upper, b.lower)};
   if (a.Exact() && b.Exact()) range = Range::Exactly(range.lower);
   // Below zero an unsigned difference wraps to something large.
@@ -37,12 +34,12 @@ Range Bounds::Difference(Range a, Range b, Scalar scalar) {
   return range;
 }
 
-Range Bounds::Magnitude(Range a) {
+Range RangeAlgebra::Magnitude(Range a) {
   NodeId largest = algebra_.Max(a.upper, algebra_.Neg(a.lower));
   return a.Exact() ? Range::Exactly(largest) : Range{algebra_.Const(0), largest};
 }
 
-Range Bounds::Product(Range a, Range b) {
+Range RangeAlgebra::Product(Range a, Range b) {
   if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Mul(a.lower, b.lower));
   bool a_positive = algebra_.RangeOf(a.lower).low >= 0, b_positive = algebra_.RangeOf(b.lower).low >= 0;
   if (a_positive && b_positive) return {algebra_.Mul(a.lower, b.lower), algebra_.Mul(a.upper, b.upper)};
@@ -61,7 +58,7 @@ Range Bounds::Product(Range a, Range b) {
   return range;
 }
 
-Range Bounds::Quotient(SizeOp op, Range a, Range b) {
+Range RangeAlgebra::Quotient(SizeOp op, Range a, Range b) {
   if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Divide(op, a.lower, b.lower));
   ConstantRange divisor = algebra_.RangeOf(b.lower);
   if (b.Exact() && divisor.low > 0)
@@ -73,7 +70,7 @@ Range Bounds::Quotient(SizeOp op, Range a, Range b) {
   return {algebra_.Neg(largest), largest};
 }
 
-Range Bounds::RoundedUp(Range a, Range b) {
+Range RangeAlgebra::RoundedUp(Range a, Range b) {
   if (algebra_.RangeOf(b.lower).low >= 0) return Quotient(SizeOp::kCeilDiv, a, b);
   // Size expressions round up by positive divisors only: minus the quotient of the negated, rounded down.
   Range negated =
@@ -83,23 +80,7 @@ Range Bounds::RoundedUp(Range a, Range b) {
   return {algebra_.Neg(down.upper), algebra_.Neg(down.lower)};
 }
 
-Range Bounds::Parts(Value count, Value part) {
-  Range all = Of(count);
-  auto by = [&](Value one) {
-    Inst made = function_.DefiningInst(one);
-    bool is_all = made.Valid() && function_[made].op == Op::Max && function_.Operand(made, 0) == count &&
-                  function_.IntegerConstant(function_.Operand(made, 1)) == 1;
-    if (is_all && algebra_.RangeOf(all.lower).low >= 0)
-      return Smaller(all, Range::Exactly(algebra_.Const(1)));
-    return RoundedUp(all, Of(one));
-  };
-  Inst choice = function_.DefiningInst(part);
-  if (!choice.Valid() || function_[choice].op != Op::Select) return by(part);
-  return Choose(Of(function_.Operand(choice, 0)), by(function_.Operand(choice, 1)),
-                by(function_.Operand(choice, 2)));
-}
-
-Range Bounds::Remainder(Op op, Range a, Range b) {
+Range RangeAlgebra::Remainder(Op op, Range a, Range b) {
   bool positive = algebra_.RangeOf(a.lower).low >= 0;
   ConstantRange divisor = algebra_.RangeOf(b.lower);
   NodeId zero = algebra_.Const(0);
@@ -117,26 +98,26 @@ Range Bounds::Remainder(Op op, Range a, Range b) {
   return {zero, Smaller({zero, a.upper}, {zero, most}).upper};
 }
 
-Range Bounds::Smaller(Range a, Range b) {
+Range RangeAlgebra::Smaller(Range a, Range b) {
   if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Min(a.lower, b.lower));
   NodeId upper = algebra_.Min(a.upper, b.upper);
   if (upper == kNoNode) upper = a.upper == kNoNode ? b.upper : a.upper;
   return {algebra_.Min(a.lower, b.lower), upper};
 }
 
-Range Bounds::Larger(Range a, Range b) {
+Range RangeAlgebra::Larger(Range a, Range b) {
   if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Max(a.lower, b.lower));
   NodeId lower = algebra_.Max(a.lower, b.lower);
   if (lower == kNoNode) lower = a.lower == kNoNode ? b.lower : a.lower;
   return {lower, algebra_.Max(a.upper, b.upper)};
 }
 
-Range Bounds::Compared(SizeOp op, Range a, Range b) {
+Range RangeAlgebra::Compared(SizeOp op, Range a, Range b) {
   if (!a.Exact() || !b.Exact()) return {};
   return Range::Exactly(algebra_.pool().Binary(op, a.lower, b.lower));
 }
 
-Range Bounds::Bits(Op op, Range a, Range b, Scalar scalar) {
+Range RangeAlgebra::Bits(Op op, Range a, Range b, Scalar scalar) {
   SizeExprPool& pool = algebra_.pool();
   if (scalar == Scalar::I1) {
     SizeOp logical = op == Op::And ? SizeOp::kMin : (op == Op::Or ? SizeOp::kMax : SizeOp::kNe);
@@ -163,7 +144,7 @@ Range Bounds::Bits(Op op, Range a, Range b, Scalar scalar) {
   return {op == Op::Or ? algebra_.Max(a.lower, b.lower) : zero, most};
 }
 
-Range Bounds::Shifted(Op op, Range a, Range b, Scalar scalar) {
+Range RangeAlgebra::Shifted(Op op, Range a, Range b, Scalar scalar) {
   int64_t count = 0;
   bool known = b.Exact() && algebra_.pool().IsConst(b.lower, &count) && count >= 0 && count < 31 &&
                count < ir::BitWidth(scalar);
@@ -175,7 +156,7 @@ Range Bounds::Shifted(Op op, Range a, Range b, Scalar scalar) {
   return positive ? Range{algebra_.Const(0), a.upper} : Range{};
 }
 
-Range Bounds::Converted(Range range, ir::Type from, Scalar to) {
+Range RangeAlgebra::Converted(Range range, ir::Type from, Scalar to) {
   if (!from.IsScalar() || ir::IsFloat(from.scalar)) return {};
   if (to == Scalar::I1) {
     if (!range.Exact() || from.scalar == Scalar::I1) return range;
@@ -195,6 +176,36 @@ Range Bounds::Converted(Range range, ir::Type from, Scalar to) {
   ConstantRange known = algebra_.RangeOf(range.lower);
   if (known.low >= INT32_MIN && known.high <= INT32_MAX) return range;
   return Range::Exactly(algebra_.Wrap(range.lower, INT32_MIN, int64_t{1} << 32));
+}
+
+Range RangeAlgebra::FitType(ir::Type type, Range range, bool may_wrap) {
+  int64_t bits = ir::BitWidth(type.scalar);
+  bool is_signed = ir::IsSigned(type.scalar);
+  if (bits == 64) {
+    // No expression can hold that.
+    if (may_wrap) range = {};
+    if (!is_signed && range.lower == kNoNode) range.lower = algebra_.Const(0);
+    return range;
+  }
+  int64_t low = is_signed ? -(int64_t{1} << (bits - 1)) : 0;
+  int64_t high = low + (int64_t{1} << bits) - 1;
+  if (range.Exact() && algebra_.pool()[range.lower].op != SizeOp::kConst) {
+    SizeOp op = algebra_.pool()[range.lower].op;
+    if (op == SizeOp::kArg || op == SizeOp::kRead) return range;  // of this type as they stand
+  }
+  ConstantRange lower = algebra_.RangeOf(range.lower), upper = algebra_.RangeOf(range.upper);
+  if (range.lower != kNoNode && range.upper != kNoNode && lower.low >= low && upper.high <= high)
+    return range;
+  if (bits == 32) {
+    bool is_far = (range.lower != kNoNode && lower.low != INT64_MIN && lower.low < low) ||
+                  (range.upper != kNoNode && upper.high != INT64_MAX && upper.high > high);
+    if (!may_wrap && !is_far) {
+      if (!is_signed && range.lower == kNoNode) range.lower = algebra_.Const(0);
+      return range;
+    }
+    if (range.Exact()) return Range::Exactly(algebra_.Wrap(range.lower, low, int64_t{1} << bits));
+  }
+  return {algebra_.Const(low), algebra_.Const(high)};
 }
 
 }  // namespace adc::sizing
