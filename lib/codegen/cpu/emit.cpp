@@ -45,7 +45,7 @@ class TaskEmitter {
  public:
   TaskEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
               CpuTask& hooks, BodyEmitter& body, OwnMath& math, const CodeConfig& config,
-              const AliasScopes& aliases, DebugLines* lines)
+              const AliasScopes& aliases)
       : module_(module),
         kernel_(kernel),
         builder_(builder),
@@ -53,8 +53,7 @@ class TaskEmitter {
         body_(body),
         math_(math),
         config_(config),
-        aliases_(aliases),
-        lines_(lines) {}
+        aliases_(aliases) {}
 
   void EmitSerial(const analysis::Task& task) {
     body_.EmitRange(kernel_.Body(), task.first, task.last);
@@ -99,7 +98,7 @@ class TaskEmitter {
  private:
   std::vector<Axis> EmitBounds(const analysis::Task& task) {
     body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
-    if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[task.parallel].span));
+    body_.SetPlace(task.parallel);
     return AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
   }
 
@@ -246,7 +245,7 @@ class TaskEmitter {
     cell->addIncoming(start, before);
     BeginCell(axis, first, cell);
     body_.EmitBlock(kernel_[loop].regions[0]);
-    if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[loop].span));
+    body_.SetPlace(loop);
     Value* next = builder_.CreateAdd(cell, builder_.getInt64(1), "", true, true);
     cell->addIncoming(next, builder_.GetInsertBlock());
     llvm::BranchInst* latch = builder_.CreateCondBr(builder_.CreateICmpULT(next, stop), iterate, exit);
@@ -267,7 +266,6 @@ class TaskEmitter {
                         .body = body_,
                         .math = math_,
                         .aliases = aliases_,
-                        .lines = lines_,
                         .float_mode = config_.float_mode,
                         .shape = {lanes, HasFma(config_.target), has_masks}};
     analysis::Uniform uniform(kernel_, loop);
@@ -332,7 +330,6 @@ class TaskEmitter {
   OwnMath& math_;
   const CodeConfig& config_;
   const AliasScopes& aliases_;
-  DebugLines* lines_;
 };
 
 class KernelEmitter {
@@ -392,7 +389,7 @@ class KernelEmitter {
     BodyEmitter body(module_, kernel_, builder, hooks, config_.float_mode, aliases, lines_);
     std::vector<Piece> pieces;
     body.SetPieces(&pieces);
-    TaskEmitter emitter(module_, kernel_, builder, hooks, body, math_, config_, aliases, lines_);
+    TaskEmitter emitter(module_, kernel_, builder, hooks, body, math_, config_, aliases);
     emit(emitter);
     if (kernel_.role == ir::KernelRole::Size) LimitSteps(*hooks.Entry(), hooks.Status(), pieces, aliases);
     SplitFunction(*hooks.Entry(), pieces);

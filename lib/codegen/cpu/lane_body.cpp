@@ -18,10 +18,6 @@ LaneBody::LaneBody(const LaneContext& context, ir::Inst parallel, const analysis
       parallel_(parallel),
       uses_(context.kernel) {}
 
-void LaneBody::SetPlace(ir::Inst inst) {
-  if (context_.lines != nullptr) builder_.SetCurrentDebugLocation(context_.lines->At(function_[inst].span));
-}
-
 void LaneBody::EmitGroup(const Axis& axis, Value* cell, Value* mask,
                          const std::function<void(Value*)>& tell) {
   cell_ = cell;

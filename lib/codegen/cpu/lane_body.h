@@ -32,7 +32,6 @@ struct LaneContext {
   BodyEmitter& body;  ///< emits the code that lanes share, and the code that runs lane by lane
   OwnMath& math;
   const AliasScopes& aliases;
-  DebugLines* lines = nullptr;
   FloatMode float_mode = FloatMode::Contract;
   LaneShape shape;
 };
@@ -69,7 +68,7 @@ class LaneBody final : public LaneFlow {
   bool IsProduct(ir::Value value) const;
   void EmitOther(ir::Inst inst, uint32_t position) override;
   bool Decides(ir::Inst inst) const override { return function_[inst].Has(ir::Word::AsWritten); }
-  void SetPlace(ir::Inst inst) override;
+  void SetPlace(ir::Inst inst) override { context_.body.SetPlace(inst); }
   void NotePure(ir::Inst inst) override;
 
   int64_t SlopeOf(ir::Value value) const { return slopes_.Get(value); }

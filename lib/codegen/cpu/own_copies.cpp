@@ -91,12 +91,10 @@ class Emitter {
       if (hooks_.Entry()->hasFnAttribute(attribute))
         add->addFnAttr(hooks_.Entry()->getFnAttribute(attribute));
     }
-    auto block = [&](const char* label) {
-      return llvm::BasicBlock::Create(module->getContext(), label, add);
-    };
-    llvm::BasicBlock *head = block("entry"), *look = block("look"), *update = block("update"),
-                     *next = block("next"), *done = block("done");
+    llvm::BasicBlock* head = llvm::BasicBlock::Create(module->getContext(), "entry", add);
     b.SetInsertPoint(head);
+    llvm::BasicBlock *look = NewBlock(b, "look"), *update = NewBlock(b, "update"),
+                     *next = NewBlock(b, "next"), *done = NewBlock(b, "done");
     b.CreateCondBr(b.CreateICmpEQ(add->getArg(2), b.getInt64(0)), done, look);
     b.SetInsertPoint(look);
     llvm::PHINode* cell = b.CreatePHI(word, 2);

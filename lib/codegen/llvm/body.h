@@ -43,6 +43,8 @@ class BodyEmitter : BodyTables, BodyPart {
   /// Emits a block up to its terminator.
   void EmitBlock(ir::Block block);
   void EmitInst(ir::Inst inst);
+  /// Says where what follows comes from.
+  using BodyPart::SetPlace;
   /// Some of one block, in their order.
   void EmitInsts(std::span<const ir::Inst> insts);
 

@@ -9,7 +9,6 @@
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/body_turns.h"
 #include "codegen/llvm/gpu_dialect.h"
-#include "llvm/IR/Module.h"
 
 namespace adc::codegen {
 
@@ -58,7 +57,7 @@ void TeamEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
 }
 
 void TeamEmitter::EmitCommonArray(ir::Inst array) {
-  Value* memory = memory_.EmitCommonArray(array, Shared(memory_.BytesOf(array)));
+  Value* memory = memory_.EmitCommonArray(array, Take(memory_.BytesOf(array)));
   if (kernel_[array].Has(ir::Word::Unset)) return;
   EmitTurns(builder_.getInt64(0), builder_.getInt64(memory_.LengthOf(array)), {}, [&](Value* turn, auto&) {
     memory_.ClearElement(array, memory, turn);
@@ -138,10 +137,16 @@ void TeamEmitter::EmitShare(ir::Inst inst) {
   BindSums(inst, own, [&](ir::Scalar scalar, Value* mine) { return SumOverWaves(scalar, mine); });
 }
 
+Value* TeamEmitter::Take(uint32_t bytes) {
+  uint32_t words = (bytes + kSharedAlignment - 1) / kSharedAlignment;
+  shared_bytes_ += words * kSharedAlignment;
+  return SharedWords(words);
+}
+
 /// The address of sum `number` of the team.
 Value* TeamEmitter::PlaceOfSum(ir::Scalar scalar, Value* number) {
   constexpr uint32_t kMostBytes = 8;
-  if (sums_memory_ == nullptr) sums_memory_ = Shared(threads_ * kMostBytes);
+  if (sums_memory_ == nullptr) sums_memory_ = Take(threads_ * kMostBytes);
   return builder_.CreateInBoundsGEP(scalars_.MemoryType(scalar), sums_memory_, number);
 }
 
@@ -184,18 +189,6 @@ Value* TeamEmitter::SumOverTeam(ir::Scalar scalar, Value* mine) {
     Meet();
   }
   return builder_.CreateAlignedLoad(type, place(builder_.getInt32(0)), alignment);
-}
-
-llvm::Value* TeamEmitter::Shared(uint32_t bytes) {
-  constexpr uint32_t kAlignment = 8;
-  llvm::Module* module = builder_.GetInsertBlock()->getModule();
-  auto* array = llvm::ArrayType::get(builder_.getInt64Ty(), (bytes + kAlignment - 1) / kAlignment);
-  auto* memory = new llvm::GlobalVariable(
-      *module, array, false, llvm::GlobalValue::InternalLinkage, llvm::UndefValue::get(array), "adc.shared",
-      nullptr, llvm::GlobalValue::NotThreadLocal, hooks_.Description().spaces.shared);
-  memory->setAlignment(llvm::Align(kAlignment));
-  shared_bytes_ += (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  return memory;
 }
 
 }  // namespace adc::codegen

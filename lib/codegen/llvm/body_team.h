@@ -35,7 +35,7 @@ class TeamEmitter : BodyPart {
   llvm::Value* SumOverTeam(ir::Scalar scalar, llvm::Value* mine);
   llvm::Value* SumOverWaves(ir::Scalar scalar, llvm::Value* mine);
   llvm::Value* PlaceOfSum(ir::Scalar scalar, llvm::Value* number);
-  llvm::Value* Shared(uint32_t bytes);
+  llvm::Value* Take(uint32_t bytes);
 
   uint32_t threads_ = 0;  ///< of the team, around loops that are apart; 0 elsewhere
   bool enters_met_ =

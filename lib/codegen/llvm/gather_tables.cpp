@@ -89,13 +89,8 @@ llvm::Function* GatherTables::ReplaceFunction(Scalar scalar) {
   llvm::Function* helper = MakeHelper(*module, name, builder_.GetInsertBlock()->getParent(),
                                       {b.getPtrTy(), b.getPtrTy(), word, word, type});
   helper->addFnAttr(llvm::Attribute::Cold);
-  auto block = [&](const char* label) {
-    return llvm::BasicBlock::Create(module->getContext(), label, helper);
-  };
-  llvm::BasicBlock* head = block("entry");
-  llvm::BasicBlock* flush = block("flush");
-  llvm::BasicBlock* take = block("take");
-  b.SetInsertPoint(head);
+  b.SetInsertPoint(llvm::BasicBlock::Create(module->getContext(), "entry", helper));
+  llvm::BasicBlock *flush = NewBlock(b, "flush"), *take = NewBlock(b, "take");
   Value* tag_place = b.CreateInBoundsGEP(word, helper->getArg(0), helper->getArg(2));
   Value* sum_place = b.CreateInBoundsGEP(type, helper->getArg(1), helper->getArg(2));
   Value* tag = b.CreateLoad(word, tag_place);
@@ -119,15 +114,10 @@ llvm::Function* GatherTables::FlushAllFunction(Scalar scalar) {
   llvm::Type* type = scalars_.RegisterType(scalar);
   llvm::Function* helper =
       MakeHelper(*module, name, builder_.GetInsertBlock()->getParent(), {b.getPtrTy(), b.getPtrTy()});
-  auto block = [&](const char* label) {
-    return llvm::BasicBlock::Create(module->getContext(), label, helper);
-  };
-  llvm::BasicBlock* head = block("entry");
-  llvm::BasicBlock* look = block("look");
-  llvm::BasicBlock* flush = block("flush");
-  llvm::BasicBlock* next = block("next");
-  llvm::BasicBlock* done = block("done");
+  llvm::BasicBlock* head = llvm::BasicBlock::Create(module->getContext(), "entry", helper);
   b.SetInsertPoint(head);
+  llvm::BasicBlock *look = NewBlock(b, "look"), *flush = NewBlock(b, "flush"), *next = NewBlock(b, "next"),
+                   *done = NewBlock(b, "done");
   b.CreateBr(look);
   b.SetInsertPoint(look);
   llvm::PHINode* slot = b.CreatePHI(word, 2);

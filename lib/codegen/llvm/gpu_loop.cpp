@@ -36,13 +36,13 @@ constexpr uint32_t kLargestBlock = 1024;
 class LoopEmitter {
  public:
   LoopEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,
-              GpuTask& hooks, BodyEmitter& body, DebugLines* lines, uint32_t team)
+              GpuTask& hooks, BodyEmitter& body, uint32_t team)
       : module_(module),
         kernel_(kernel),
         builder_(builder),
         hooks_(hooks),
+        words_(hooks.words()),
         body_(body),
-        lines_(lines),
         team_(team) {}
 
   void EmitSerial(const analysis::Task& task) {
@@ -61,7 +61,7 @@ class LoopEmitter {
     if (MayBeInTeams(kernel_[task.parallel])) EmitInTeams(task, nullptr);
     if (MayShareWaves(kernel_, task.parallel)) EmitInTeams(task, &sums);
     Value* limit =
-        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, hooks_.Iterations(), hooks_.Threads());
+        builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, words_.Iterations(), words_.Threads());
     llvm::BasicBlock* some = NewBlock(builder_, "some");
     llvm::BasicBlock* done = NewBlock(builder_, "done");
     // Where a block sums up together, all of it goes on if it has any work.
@@ -75,7 +75,7 @@ class LoopEmitter {
     builder_.CreateCondBr(builder_.CreateICmpULT(first, looking), some, done);
     builder_.SetInsertPoint(some);
     body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
-    SetPlace(task.parallel);
+    body_.SetPlace(task.parallel);
     std::vector<Axis> axes = AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
     if (guarded) EmitGuard(axes, builder_.CreateICmpULT(first, limit), done);
     body_.sums().Begin(sums);
@@ -104,15 +104,15 @@ class LoopEmitter {
     llvm::BasicBlock *teams = NewBlock(builder_, "teams"), *alone = NewBlock(builder_, "alone"),
                      *run = NewBlock(builder_, "team"), *done = NewBlock(builder_, "team_done");
     Value* in_block = builder_.getInt64(by_waves ? hooks_.Wave()->Lanes() : 1);
-    Value* blocks = builder_.CreateUDiv(hooks_.Threads(), builder_.getInt64(team_));
+    Value* blocks = builder_.CreateUDiv(words_.Threads(), builder_.getInt64(team_));
     Value* reached = builder_.CreateMul(blocks, in_block, "", true, true);
-    builder_.CreateCondBr(builder_.CreateICmpUGE(reached, hooks_.Iterations()), teams, alone);
+    builder_.CreateCondBr(builder_.CreateICmpUGE(reached, words_.Iterations()), teams, alone);
     builder_.SetInsertPoint(teams);
     Value* first = builder_.CreateMul(hooks_.BlockNumber(), in_block, "", true, true);
-    builder_.CreateCondBr(builder_.CreateICmpULT(first, hooks_.Iterations()), run, done);
+    builder_.CreateCondBr(builder_.CreateICmpULT(first, words_.Iterations()), run, done);
     builder_.SetInsertPoint(run);
     body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
-    SetPlace(task.parallel);
+    body_.SetPlace(task.parallel);
     std::vector<Axis> axes = AxesOf(module_, kernel_, task.parallel, builder_, body_.values());
     if (by_waves) {
       EmitLanesOfTeam(task.parallel, axes, first, *sums_of_waves);
@@ -129,8 +129,8 @@ class LoopEmitter {
   void EmitLanesOfTeam(ir::Inst loop, const std::vector<Axis>& axes, Value* first, const PrivateSums& sums) {
     Value* lane = builder_.CreateZExt(hooks_.Wave()->Lane(builder_), builder_.getInt64Ty());
     Value* iteration = builder_.CreateAdd(first, lane, "", true, true);
-    Value* has = builder_.CreateICmpULT(iteration, hooks_.Iterations());
-    Value* last = builder_.CreateSub(hooks_.Iterations(), builder_.getInt64(1), "", true, true);
+    Value* has = builder_.CreateICmpULT(iteration, words_.Iterations());
+    Value* last = builder_.CreateSub(words_.Iterations(), builder_.getInt64(1), "", true, true);
     body_.sums().Begin(sums);
     EmitTeam(loop, axes, builder_.CreateBinaryIntrinsic(llvm::Intrinsic::umin, iteration, last), has);
     body_.sums().End();
@@ -156,7 +156,7 @@ class LoopEmitter {
     for (const Axis& axis : axes) total = builder_.CreateMul(total, axis.extent);
     llvm::BasicBlock* moved = NewBlock(builder_, "bounds_moved");
     llvm::BasicBlock* run = NewBlock(builder_, "launched");
-    builder_.CreateCondBr(builder_.CreateICmpNE(hooks_.Iterations(), total), moved, run,
+    builder_.CreateCondBr(builder_.CreateICmpNE(words_.Iterations(), total), moved, run,
                           llvm::MDBuilder(builder_.getContext()).createBranchWeights(1, 1000));
     builder_.SetInsertPoint(moved);
     hooks_.Raise(StatusCode::BoundsMoved, 0, total);
@@ -176,7 +176,7 @@ class LoopEmitter {
     std::optional<IterationDigits> digits;
     if (axes.size() > 1 && !flat) {
       digits.emplace(builder_, axes);
-      digits->Start(hooks_.Thread(), hooks_.Threads(), hooks_.Iterations());
+      digits->Start(hooks_.Thread(), words_.Threads(), words_.Iterations());
     }
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* iterate = NewBlock(builder_, "iterate");
@@ -193,11 +193,11 @@ class LoopEmitter {
       body_.EmitBlock(block);
     });
     body_.SetTellCounters(nullptr);
-    Value* next = builder_.CreateAdd(iteration, hooks_.Threads(), "", true, true);
+    Value* next = builder_.CreateAdd(iteration, words_.Threads(), "", true, true);
     iteration->addIncoming(next, builder_.GetInsertBlock());
     if (digits) digits->Advance();
     llvm::BranchInst* again =
-        builder_.CreateCondBr(builder_.CreateICmpULT(next, hooks_.Iterations()), iterate, exit);
+        builder_.CreateCondBr(builder_.CreateICmpULT(next, words_.Iterations()), iterate, exit);
     again->setMetadata(llvm::LLVMContext::MD_loop, LeftAsItIs());
   }
 
@@ -209,7 +209,7 @@ class LoopEmitter {
       EmitIteration(loop, iteration, [&](ir::Block block) { body_.EmitBlock(block); });
     };
     auto later = [&](Value* iteration, uint64_t rounds) {
-      Value* distance = builder_.CreateMul(hooks_.Threads(), builder_.getInt64(rounds), "", true, true);
+      Value* distance = builder_.CreateMul(words_.Threads(), builder_.getInt64(rounds), "", true, true);
       return builder_.CreateAdd(iteration, distance, "", true, true);
     };
     auto begin_loop = [&](llvm::BasicBlock* head, Value* first) {
@@ -228,13 +228,13 @@ class LoopEmitter {
     llvm::BasicBlock* rest = NewBlock(builder_, "rest");
     llvm::BasicBlock* one = NewBlock(builder_, "one");
     llvm::PHINode* iteration = begin_loop(NewBlock(builder_, "fours"), hooks_.Thread());
-    builder_.CreateCondBr(builder_.CreateICmpULT(later(iteration, 3), hooks_.Iterations()), four, rest);
+    builder_.CreateCondBr(builder_.CreateICmpULT(later(iteration, 3), words_.Iterations()), four, rest);
     builder_.SetInsertPoint(four);
     for (uint64_t round = 0; round < 4; ++round) emit(later(iteration, round));
     end_loop(iteration, later(iteration, 4));
     builder_.SetInsertPoint(rest);
     iteration = begin_loop(NewBlock(builder_, "rests"), iteration);
-    builder_.CreateCondBr(builder_.CreateICmpULT(iteration, hooks_.Iterations()), one, exit);
+    builder_.CreateCondBr(builder_.CreateICmpULT(iteration, words_.Iterations()), one, exit);
     builder_.SetInsertPoint(one);
     emit(iteration);
     end_loop(iteration, later(iteration, 1));
@@ -257,7 +257,7 @@ class LoopEmitter {
     hooks_.SetIteration(iteration);
     body_.memory().SetIteration(loop, iteration);
     emit(kernel_[loop].regions[0]);
-    SetPlace(loop);
+    body_.SetPlace(loop);
     hooks_.SetIteration(nullptr);
     body_.memory().SetIteration({}, nullptr);
   }
@@ -274,16 +274,12 @@ class LoopEmitter {
     return loop;
   }
 
-  void SetPlace(ir::Inst inst) {
-    if (lines_ != nullptr) builder_.SetCurrentDebugLocation(lines_->At(kernel_[inst].span));
-  }
-
   const ir::Module& module_;
   const ir::Function& kernel_;
   llvm::IRBuilder<>& builder_;
   GpuTask& hooks_;
+  GpuWords& words_;
   BodyEmitter& body_;
-  DebugLines* lines_;
   uint32_t team_;  ///< threads of a block that run an iteration together
 };
 
@@ -326,14 +322,14 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
       AliasScopes aliases(output.getContext(), kernel, task.first, task.last);
       GpuTask hooks(output, builder, kernel, config, dialect, library, math, rows, aliases,
                     {entry.symbol, number, entry.block_size, serial, entry.team});
-      hooks.NameParameters(WordNames(module, kernel, rows));
+      hooks.words().NameParameters(WordNames(module, kernel, rows));
       if (lines != nullptr) {
         diag::SourceSpan place = task.parallel.Valid() ? kernel[task.parallel].span : kernel.span;
         lines->Begin(*hooks.Entry(), name, place.Valid() ? place : kernel.span);
         builder.SetCurrentDebugLocation(lines->At({}));
       }
       BodyEmitter body(module, kernel, builder, hooks, config.float_mode, aliases, lines);
-      LoopEmitter emitter(module, kernel, builder, hooks, body, lines, entry.block_size);
+      LoopEmitter emitter(module, kernel, builder, hooks, body, entry.block_size);
       if (serial) {
         emitter.EmitSerial(task);
       } else {

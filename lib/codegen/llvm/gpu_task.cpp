@@ -1,8 +1,7 @@
 #include "codegen/llvm/gpu_task.h"
 
-#include "codegen/common/cells.h"
-#include "codegen/common/launch_words.h"
 #include "codegen/common/math_functions.h"
+#include "codegen/llvm/blocks.h"
 #include "codegen/llvm/status.h"
 #include "ir/module.h"
 #include "llvm/IR/MDBuilder.h"
@@ -38,18 +37,15 @@ GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
       dialect_(dialect),
       library_(library),
       math_(math),
+      words_(module, kernel, config, dialect, rows, what),
       rows_(rows),
       aliases_(aliases),
       what_(what),
       scope_(module.getContext().getOrInsertSyncScopeID(dialect.AtomicScope())),
-      first_cell_(ParameterCells(kernel)),
-      tail_(first_cell_.back() + GpuRowWords(rows)),
       head_(module.getContext()) {
-  MakeEntry();
-  DescribeWords();
   llvm::LLVMContext& context = module.getContext();
-  auto* head = llvm::BasicBlock::Create(context, "entry", entry_);
-  auto* work = llvm::BasicBlock::Create(context, "work", entry_);
+  auto* head = llvm::BasicBlock::Create(context, "entry", Entry());
+  auto* work = llvm::BasicBlock::Create(context, "work", Entry());
   head_.SetInsertPoint(head);
   head_.SetInsertPoint(head_.CreateBr(work));
   llvm::Type* word = head_.getInt64Ty();
@@ -62,95 +58,11 @@ GpuTask::GpuTask(llvm::Module& module, llvm::IRBuilder<>& builder, const ir::Fun
     thread_ = head_.CreateAdd(first_, head_.CreateZExt(in_block_, word), "thread", true, true);
   }
   builder_.SetInsertPoint(work);
-  components_.resize(first_cell_.back());
+  components_.resize(words_.PositionOf(static_cast<uint32_t>(kernel.Params().size())));
   if (rows_ != nullptr) {
     ungated_.resize(rows_->groups);
     claimed_.resize(rows_->groups);
   }
-}
-
-void GpuTask::MakeEntry() {
-  types_.assign(WordCount(), builder_.getInt64Ty());
-  llvm::Type* pointer = builder_.getPtrTy(config_.target.spaces.global);
-  for (uint32_t n = 0; n < kernel_.Params().size(); ++n) {
-    ir::Type type = kernel_.TypeOf(kernel_.Params()[n]);
-    if (type.IsBuffer() || type.IsLayout()) types_[first_cell_[n]] = pointer;
-  }
-  types_[tail_] = types_[tail_ + 1] = pointer;
-  llvm::SmallVector<llvm::Type*> parameters;
-  for (uint32_t position = 0; position < WordCount(); ++position) {
-    if (HasTable() && position == ADRT_GPU_DIRECT_WORDS) parameters.push_back(pointer);
-    if (!InTable(position)) parameters.push_back(types_[position]);
-  }
-  entry_ = llvm::Function::Create(llvm::FunctionType::get(builder_.getVoidTy(), parameters, false),
-                                  llvm::GlobalValue::ExternalLinkage, what_.symbol, module_);
-  entry_->setDoesNotThrow();
-  entry_->setConvergent();
-  dialect_.MakeFunction(*entry_);
-  dialect_.MakeEntry(*entry_, what_.block_size);
-}
-
-void GpuTask::NameParameters(const std::vector<std::string>& words) {
-  if (HasTable()) entry_->getArg(ADRT_GPU_DIRECT_WORDS)->setName("adc.table");
-  for (uint32_t position = 0; position < WordCount(); ++position) {
-    if (!InTable(position)) Parameter(position)->setName(words[position]);
-  }
-}
-
-llvm::Argument* GpuTask::Parameter(uint32_t position) const {
-  ADC_CHECK(!InTable(position), "a word of the table is no parameter");
-  bool behind = HasTable() && position >= tail_;
-  return entry_->getArg(behind ? position - tail_ + ADRT_GPU_DIRECT_WORDS + 1 : position);
-}
-
-Value* GpuTask::Word(llvm::IRBuilder<>& b, uint32_t position) const {
-  if (!InTable(position)) return Parameter(position);
-  llvm::LLVMContext& context = module_.getContext();
-  Value* address = b.CreateConstInBoundsGEP1_64(b.getInt64Ty(), entry_->getArg(ADRT_GPU_DIRECT_WORDS),
-                                                position - ADRT_GPU_DIRECT_WORDS);
-  llvm::LoadInst* word = b.CreateAlignedLoad(types_[position], address, llvm::Align(sizeof(uint64_t)));
-  llvm::MDNode* none = llvm::MDNode::get(context, {});
-  word->setMetadata(llvm::LLVMContext::MD_invariant_load, none);
-  word->setMetadata(llvm::LLVMContext::MD_noundef, none);
-  return word;
-}
-
-Value* GpuTask::NotNegative(llvm::IRBuilder<>& b, uint32_t position) const {
-  Value* word = Word(b, position);
-  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(word)) {
-    llvm::MDNode* range = llvm::MDBuilder(module_.getContext())
-                              .createRange(llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64));
-    load->setMetadata(llvm::LLVMContext::MD_range, range);
-  }
-  return word;
-}
-
-void GpuTask::DescribeWords() {
-  llvm::LLVMContext& context = module_.getContext();
-  auto not_negative = [&](uint32_t position) {
-    if (InTable(position)) return;
-    llvm::ConstantRange range(llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64));
-    Parameter(position)->addAttr(llvm::Attribute::get(context, llvm::Attribute::Range, range));
-  };
-  // A thread of a team may read memory that another one has written: a barrier is no access of memory that
-  // has no alias.
-  auto describe_address = [this](llvm::Argument* address, bool may_overlap) {
-    if (!may_overlap && !what_.team) address->addAttr(llvm::Attribute::NoAlias);
-    address->addAttr(llvm::Attribute::NoUndef);
-  };
-  for (uint32_t n = 0; n < kernel_.Params().size(); ++n) {
-    ir::Type type = kernel_.TypeOf(kernel_.Params()[n]);
-    if (!type.IsBuffer() && !type.IsLayout()) continue;
-    if (!InTable(first_cell_[n])) describe_address(Parameter(first_cell_[n]), kernel_.params[n].alias);
-    for (uint32_t position = first_cell_[n] + 1; position < first_cell_[n + 1]; ++position)
-      not_negative(position);
-  }
-  for (uint32_t position = first_cell_.back(); position < tail_; ++position) not_negative(position);
-  if (HasTable()) describe_address(entry_->getArg(ADRT_GPU_DIRECT_WORDS), false);
-  describe_address(Parameter(tail_), false);
-  describe_address(Parameter(tail_ + 1), false);
-  not_negative(tail_ + 2);
-  not_negative(tail_ + 3);
 }
 
 Value* GpuTask::WaveInBlock() {
@@ -158,20 +70,20 @@ Value* GpuTask::WaveInBlock() {
 }
 
 Value* GpuTask::BufferAddress(uint32_t param) {
-  return Word(builder_, first_cell_[param]);
+  return words_.Get(builder_, words_.PositionOf(param));
 }
 
 Value* GpuTask::Extent(uint32_t param, uint32_t axis) {
-  return NotNegative(builder_, first_cell_[param] + 1 + axis);
+  return words_.NotNegative(builder_, words_.PositionOf(param) + 1 + axis);
 }
 
 Value* GpuTask::ParameterComponent(uint32_t param, uint32_t component) {
-  uint32_t position = first_cell_[param] + component;
+  uint32_t position = words_.PositionOf(param) + component;
   Value*& known = components_[position];
   if (known != nullptr) return known;
   Scalar scalar = kernel_.TypeOf(kernel_.Params()[param]).scalar;
   uint32_t width = 8 * ir::ByteSize(scalar);
-  Value* bits = head_.CreateTrunc(Word(head_, position), head_.getIntNTy(width));
+  Value* bits = head_.CreateTrunc(words_.Get(head_, position), head_.getIntNTy(width));
   if (scalar == Scalar::I1) {
     known = head_.CreateICmpNE(bits, head_.getInt8(0));
   } else if (ir::IsFloat(scalar)) {
@@ -184,17 +96,13 @@ Value* GpuTask::ParameterComponent(uint32_t param, uint32_t component) {
   return known;
 }
 
-Value* GpuTask::Word(llvm::IRBuilder<>& b, uint32_t group, GroupWord what) const {
-  ADC_CHECK(rows_ != nullptr && group < rows_->groups, "a row of a claim group that the plan does not have");
-  return NotNegative(b, first_cell_.back() + ADRT_GPU_GROUP_WORDS * group + static_cast<uint32_t>(what));
-}
-
 /// The token of row `row`, i64, made by `b`.
 Value* GpuTask::RowToken(llvm::IRBuilder<>& b, uint32_t group, Value* row) {
   uint64_t lanes = config_.target.row_lanes;
   Value* lane = b.CreateAnd(row, b.getInt64(lanes - 1));
   Value* first = b.CreateAnd(row, b.getInt64(~(lanes - 1)));
-  Value *offset = Word(b, group, GroupWord::Offset), *stride = Word(b, group, GroupWord::Stride);
+  Value *offset = words_.OfGroup(b, group, GroupWord::Offset),
+        *stride = words_.OfGroup(b, group, GroupWord::Stride);
   Value* block = b.CreateAdd(offset, b.CreateMul(first, stride, "", true, true), "", true, true);
   Value* token = b.CreateOr(block, lane, "row");
   parts_[token] = {block, lane};
@@ -217,8 +125,8 @@ Value* GpuTask::GatedRow(uint32_t group) {
     head_.CreateStore(none, claimed_[group]);
   }
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  auto* claim = llvm::BasicBlock::Create(module_.getContext(), "claim", entry_);
-  auto* done = llvm::BasicBlock::Create(module_.getContext(), "claimed", entry_);
+  llvm::BasicBlock* claim = NewBlock(builder_, "claim");
+  llvm::BasicBlock* done = NewBlock(builder_, "claimed");
   Value* mine = builder_.CreateLoad(word, claimed_[group]);
   builder_.CreateCondBr(builder_.CreateICmpEQ(mine, none), claim, done);
   builder_.SetInsertPoint(claim);
@@ -242,14 +150,14 @@ Value* GpuTask::TakeRow(uint32_t group) {
   Value* count =
       builder_.CreateZExtOrTrunc(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, active), small);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  auto* lead = llvm::BasicBlock::Create(context, "claim_lead", entry_);
-  auto* join = llvm::BasicBlock::Create(context, "claim_join", entry_);
-  auto* beyond = llvm::BasicBlock::Create(context, "claim_beyond", entry_);
-  auto* taken = llvm::BasicBlock::Create(context, "claim_taken", entry_);
+  llvm::BasicBlock* lead = NewBlock(builder_, "claim_lead");
+  llvm::BasicBlock* join = NewBlock(builder_, "claim_join");
+  llvm::BasicBlock* beyond = NewBlock(builder_, "claim_beyond");
+  llvm::BasicBlock* taken = NewBlock(builder_, "claim_taken");
   builder_.CreateCondBr(builder_.CreateICmpEQ(dialect_.Lane(builder_), leader), lead, join);
   builder_.SetInsertPoint(lead);
-  Value* counter =
-      builder_.CreateInBoundsGEP(builder_.getInt8Ty(), Heap(), Word(builder_, group, GroupWord::Counter));
+  Value* counter = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), words_.Heap(),
+                                              words_.OfGroup(builder_, group, GroupWord::Counter));
   auto* update = builder_.CreateAtomicRMW(llvm::AtomicRMWInst::Add, counter, count, llvm::Align(4),
                                           llvm::AtomicOrdering::Monotonic, scope_);
   aliases_.MarkStatus(update);
@@ -260,7 +168,7 @@ Value* GpuTask::TakeRow(uint32_t group) {
   first->addIncoming(update, lead);
   Value* number = builder_.CreateAdd(dialect_.ReadOne(builder_, active, first, leader), rank);
   Value* row = builder_.CreateZExt(number, builder_.getInt64Ty());
-  Value* rows = Word(builder_, group, GroupWord::Rows);
+  Value* rows = words_.OfGroup(builder_, group, GroupWord::Rows);
   llvm::BasicBlock* join_end = builder_.GetInsertBlock();
   builder_.CreateCondBr(builder_.CreateICmpULT(row, rows), taken, beyond,
                         llvm::MDBuilder(context).createBranchWeights(1000, 1));
@@ -277,20 +185,12 @@ Value* GpuTask::TakeRow(uint32_t group) {
   return result;
 }
 
-uint32_t GpuTask::StackWord(uint32_t stack) const {
-  ADC_CHECK(
-      rows_ != nullptr && stack < rows_->row_position.size() && rows_->row_position[stack] != ir::kNoAttr,
-      "a row stack that the plan does not have");
-  return first_cell_.back() + ADRT_GPU_GROUP_WORDS * rows_->groups +
-         ADRT_GPU_STACK_WORDS * rows_->row_position[stack];
-}
-
 Value* GpuTask::StackOffset(uint32_t stack) {
-  return NotNegative(builder_, StackWord(stack));
+  return words_.OfStack(builder_, stack, 0);
 }
 
 Value* GpuTask::StackCapacity(uint32_t stack) {
-  return NotNegative(builder_, StackWord(stack) + 1);
+  return words_.OfStack(builder_, stack, 1);
 }
 
 Value* GpuTask::RowAddress(Value* row, Value* byte, uint32_t size) {
@@ -299,7 +199,7 @@ Value* GpuTask::RowAddress(Value* row, Value* byte, uint32_t size) {
                                          : RowParts{builder_.CreateAnd(row, builder_.getInt64(~kLaneBits)),
                                                     builder_.CreateAnd(row, builder_.getInt64(kLaneBits))};
   llvm::Type* bytes = builder_.getInt8Ty();
-  Value* start = builder_.CreateInBoundsGEP(bytes, Heap(), parts.block);
+  Value* start = builder_.CreateInBoundsGEP(bytes, words_.Heap(), parts.block);
   start = builder_.CreateInBoundsGEP(bytes, start,
                                      builder_.CreateMul(parts.lane, builder_.getInt64(size), "", true, true));
   return builder_.CreateInBoundsGEP(
@@ -307,7 +207,7 @@ Value* GpuTask::RowAddress(Value* row, Value* byte, uint32_t size) {
 }
 
 void GpuTask::Raise(StatusCode code, uint32_t index, Value* needed) {
-  llvm::Argument* status = Parameter(tail_ + 1);
+  llvm::Argument* status = words_.Status();
   llvm::Function* raise = RaiseFunction(module_, llvm::cast<llvm::PointerType>(status->getType()), scope_);
   dialect_.MakeFunction(*raise);
   Value* zero = builder_.getInt64(0);

@@ -1,32 +1,17 @@
 #pragma once
-// A GPU's side of a task body: its entry function, its arguments out of the words of the launch
-// (artifact/gpu_abi.h), its rows, and its calls into the math library.
-//
-// A word is a kernel parameter, or it lies in the table and is loaded where the body uses it, so that no
-// register holds it from the start on. Parameters that are addresses point to global memory and do not
-// overlap unless the kernel says `alias`.
+// A GPU's side of a task body: its arguments out of the words of the launch, its rows, and its calls into the
+// math library.
 
 #include <map>
 
-#include "artifact/gpu_abi.h"
-#include "codegen/common/code.h"
 #include "codegen/llvm/alias.h"
 #include "codegen/llvm/gpu_dialect.h"
+#include "codegen/llvm/gpu_words.h"
 #include "codegen/llvm/hooks.h"
 #include "codegen/llvm/math_library.h"
 #include "codegen/llvm/own_math.h"
-#include "ir/function.h"
 
 namespace adc::codegen {
-
-/// The name of a task and the form of its launch.
-struct GpuEntry {
-  std::string symbol;
-  uint32_t task = 0;  ///< its number in the kernel
-  uint32_t block_size = 0;
-  bool serial = false;
-  bool team = false;  ///< a block of threads runs an iteration, and has the number and the rows of a thread
-};
 
 class GpuTask final : public TargetHooks {
  public:
@@ -35,17 +20,13 @@ class GpuTask final : public TargetHooks {
           const CodeConfig& config, const GpuDialect& dialect, const MathLibrary& library, OwnMath& math,
           const TaskRows* rows, const AliasScopes& aliases, const GpuEntry& what);
 
-  llvm::Function* Entry() const { return entry_; }
-  /// Gives the entry's parameters the names of their words, all of which `words` has.
-  void NameParameters(const std::vector<std::string>& words);
+  GpuWords& words() { return words_; }
+  llvm::Function* Entry() const { return words_.Entry(); }
   /// Number of this thread among all of the launch, i64.
   llvm::Value* Thread() const { return thread_; }
   /// Number of the first thread of its block, i64.
   llvm::Value* FirstOfBlock() const { return first_; }
   llvm::Value* BlockNumber() const { return block_; }
-  /// How many iterations there are, and how many threads take part, i64.
-  llvm::Value* Iterations() const { return Parameter(tail_ + 2); }
-  llvm::Value* Threads() const { return Parameter(tail_ + 3); }
   /// The current flat iteration, for reports.
   void SetIteration(llvm::Value* iteration) { iteration_ = iteration; }
 
@@ -77,24 +58,6 @@ class GpuTask final : public TargetHooks {
     llvm::Value* block = nullptr;
     llvm::Value* lane = nullptr;
   };
-  enum class GroupWord : uint8_t { Offset, Stride, Rows, Counter };
-
-  uint32_t WordCount() const { return tail_ + ADRT_GPU_TAIL_WORDS; }
-  bool HasTable() const { return WordCount() > ADRT_GPU_MAX_WORDS; }
-  bool InTable(uint32_t position) const {
-    return HasTable() && position >= ADRT_GPU_DIRECT_WORDS && position < tail_;
-  }
-  /// The parameter that is a word which is not in the table.
-  llvm::Argument* Parameter(uint32_t position) const;
-  /// A word, which `b` loads where it is in the table.
-  llvm::Value* Word(llvm::IRBuilder<>& b, uint32_t position) const;
-  /// The same of an extent, an offset or a number.
-  llvm::Value* NotNegative(llvm::IRBuilder<>& b, uint32_t position) const;
-  llvm::Value* Word(llvm::IRBuilder<>& b, uint32_t group, GroupWord what) const;
-  llvm::Value* Heap() const { return Parameter(tail_); }
-  void MakeEntry();
-  uint32_t StackWord(uint32_t stack) const;
-  void DescribeWords();
   llvm::Value* RowToken(llvm::IRBuilder<>& b, uint32_t group, llvm::Value* row);
   llvm::Value* GatedRow(uint32_t group);
   /// The next free row of a group; lanes that come together take neighbours with one atomic update.
@@ -107,14 +70,11 @@ class GpuTask final : public TargetHooks {
   const GpuDialect& dialect_;
   const MathLibrary& library_;
   OwnMath& math_;
+  GpuWords words_;
   const TaskRows* rows_;
   const AliasScopes& aliases_;
   GpuEntry what_;
   llvm::SyncScope::ID scope_;
-  std::vector<uint32_t> first_cell_;
-  uint32_t tail_ = 0;                     ///< position of the heap's word
-  llvm::SmallVector<llvm::Type*> types_;  ///< of the words
-  llvm::Function* entry_ = nullptr;
   llvm::IRBuilder<> head_;           ///< the entry block: arguments and thread-local memory
   llvm::Value* in_block_ = nullptr;  ///< number of this thread in its block, i32
   llvm::Value* block_ = nullptr;

@@ -3,6 +3,7 @@
 
 #include "codegen/llvm/blocks.h"
 #include "codegen/llvm/memory.h"
+#include "llvm/IR/Module.h"
 
 namespace adc::codegen {
 
@@ -19,6 +20,18 @@ class KernelPart {
         aliases_(aliases) {}
 
  protected:
+  static constexpr uint32_t kSharedAlignment = 8;
+  /// Memory of the block of threads, in units of that many bytes.
+  llvm::Value* SharedWords(uint32_t count) {
+    auto* array = llvm::ArrayType::get(builder_.getInt64Ty(), count);
+    auto* memory = new llvm::GlobalVariable(*builder_.GetInsertBlock()->getModule(), array, false,
+                                            llvm::GlobalValue::InternalLinkage, llvm::UndefValue::get(array),
+                                            "adc.shared", nullptr, llvm::GlobalValue::NotThreadLocal,
+                                            hooks_.Description().spaces.shared);
+    memory->setAlignment(llvm::Align(kSharedAlignment));
+    return memory;
+  }
+
   const ir::Function& kernel_;
   llvm::IRBuilder<>& builder_;
   TargetHooks& hooks_;

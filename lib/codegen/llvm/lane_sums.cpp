@@ -17,7 +17,6 @@ namespace {
 
 /// Components that are flushed together, at most: each takes registers.
 constexpr size_t kMostComponents = 4;
-constexpr uint32_t kSharedAlignment = 8;
 /// More would keep blocks from running at once.
 constexpr uint32_t kMostShared = 8u << 10;
 
@@ -179,16 +178,6 @@ LaneSums::Reduced LaneSums::OverLanes(const Sum& sum, Reduced own, uint32_t lane
   return own;
 }
 
-llvm::GlobalVariable* LaneSums::Shared(uint32_t bytes) {
-  llvm::Module* module = builder_.GetInsertBlock()->getModule();
-  auto* array = llvm::ArrayType::get(builder_.getInt64Ty(), bytes / kSharedAlignment);
-  auto* memory = new llvm::GlobalVariable(
-      *module, array, false, llvm::GlobalValue::InternalLinkage, llvm::UndefValue::get(array), "adc.shared",
-      nullptr, llvm::GlobalValue::NotThreadLocal, hooks_.Description().spaces.shared);
-  memory->setAlignment(llvm::Align(kSharedAlignment));
-  return memory;
-}
-
 /// The first lane of each wave leaves what its wave has; lane n of the first wave takes what wave n left.
 llvm::BasicBlock* LaneSums::OverBlock(const std::vector<Sum>& sums, std::vector<Reduced>& reduced,
                                       Value* leads) {
@@ -211,7 +200,7 @@ llvm::BasicBlock* LaneSums::OverBlock(const std::vector<Sum>& sums, std::vector<
     if (reduced[n].touched != nullptr) add(Scalar::I1, reduced[n].touched, builder_.getFalse());
   }
   if (waves == 1 || bytes > kMostShared) return nullptr;
-  llvm::GlobalVariable* memory = Shared(bytes);
+  Value* memory = SharedWords(bytes / kSharedAlignment);
   shared_bytes_ = bytes;
   auto place = [&](const Part& part, Value* wave_number) {
     Value* begin = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), memory, part.offset);

@@ -56,8 +56,6 @@ class LaneSums final : public SumEmitter {
   /// `leads`: this is the first lane of its wave.
   llvm::BasicBlock* OverBlock(const std::vector<Sum>& sums, std::vector<Reduced>& reduced,
                               llvm::Value* leads);
-  /// Memory of the block.
-  llvm::GlobalVariable* Shared(uint32_t bytes);
   bool IsNeighbour(ir::Inst inst, uint32_t component) const;
 
   /// A loop whose turns the lanes share.
