@@ -56,7 +56,7 @@ void Statements::CloseLoop() {
     data.attr = checkpoint == 0 ? ir::kNoAttr : static_cast<uint32_t>(checkpoint);
   }
   // Tasks stand in loops that are unrolled.
-  writer_.VisitInside(inst, [&](ir::Inst one) {
+  VisitInside(function_, inst, [&](ir::Inst one) {
     if (function_[one].op == Op::Parallel) function_[inst].words.Add(ir::Word::Unroll);
   });
 }

@@ -97,19 +97,34 @@ Value Writer::Not(Value condition) {
 
 // ---- Branches
 
-Writer::Region Writer::Write(const std::function<void()>& write) {
-  Region region;
+/// Writes both sides of a branch. Afterwards it is known what a slot holds where both agree.
+std::pair<Writer::Region, Writer::Region> Writer::WriteSides(const std::function<void()>& then,
+                                                             const std::function<void()>& otherwise) {
+  Block parent = builder_.block();
+  diag::SourceSpan span = builder_.span();
   size_t slots = slots_.size();
-  region.block = function_.NewBlock();
-  builder_.SetBlock(region.block);
-  reachable_ = true;
-  ++branches_;
-  write();
-  --branches_;
-  region.falls = reachable_;
-  DropSlots(slots);
-  region.known = known_;
-  return region;
+  auto write_side = [&](const std::function<void()>& write) {
+    Region region;
+    region.block = function_.NewBlock();
+    builder_.SetBlock(region.block);
+    reachable_ = true;
+    ++branches_;
+    write();
+    --branches_;
+    region.falls = reachable_;
+    DropSlots(slots);
+    region.known = known_;
+    return region;
+  };
+  std::vector<Value> before = known_;
+  Region yes = write_side(then);
+  known_ = std::move(before);
+  Region no = write_side(otherwise);
+  builder_.SetBlock(parent);
+  builder_.SetSpan(span);
+  for (Slot slot = 0; slot < slots; ++slot)
+    known_[slot] = yes.known[slot] == no.known[slot] ? yes.known[slot] : Value();
+  return {std::move(yes), std::move(no)};
 }
 
 /// Appends the instructions of `block` to the current one.
@@ -122,14 +137,7 @@ void Writer::Splice(Block block) {
 void Writer::If(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
   if (function_.IsConstant(condition))
     return (function_.ConstantOf(condition).bits != 0 ? then : otherwise)();
-  Block parent = builder_.block();
-  diag::SourceSpan span = builder_.span();
-  std::vector<Value> before = known_;
-  Region yes = Write(then);
-  known_ = std::move(before);
-  Region no = Write(otherwise);
-  builder_.SetBlock(parent);
-  builder_.SetSpan(span);
+  auto [yes, no] = WriteSides(then, otherwise);
   bool does_nothing = function_[yes.block].insts.empty() && !function_[no.block].insts.empty();
   if (yes.falls && (!no.falls || does_nothing)) {
     condition = Not(condition);
@@ -141,15 +149,13 @@ void Writer::If(Value condition, const std::function<void()>& then, const std::f
     known_ = std::move(no.known);
     Block rest = std::exchange(no.block, function_.NewBlock());
     no.falls = true;
-    Branch(condition, std::move(yes), std::move(no));
+    Branch(condition, yes, no);
     return Splice(rest);
   }
-  for (Slot slot = 0; slot < slots_.size(); ++slot)
-    known_[slot] = yes.known[slot] == no.known[slot] ? yes.known[slot] : Value();
-  Branch(condition, std::move(yes), std::move(no));
+  Branch(condition, yes, no);
 }
 
-Inst Writer::Branch(Value condition, Region then, Region otherwise) {
+Inst Writer::Branch(Value condition, const Region& then, const Region& otherwise) {
   Inst inst = builder_.Create(Op::If, {&condition, 1}, {});
   Block parent = builder_.block();
   uint32_t number = 0;
@@ -167,16 +173,8 @@ Value Writer::Choose(Value condition, Type type, const std::function<Value()>& y
                      const std::function<Value()>& no) {
   if (function_.IsConstant(condition)) return function_.ConstantOf(condition).bits != 0 ? yes() : no();
   Block parent = builder_.block();
-  diag::SourceSpan span = builder_.span();
   Value chosen[2];
-  std::vector<Value> before = known_;
-  Region then = Write([&] { chosen[0] = yes(); });
-  known_ = std::move(before);
-  Region otherwise = Write([&] { chosen[1] = no(); });
-  builder_.SetBlock(parent);
-  builder_.SetSpan(span);
-  for (Slot slot = 0; slot < slots_.size(); ++slot)
-    known_[slot] = then.known[slot] == otherwise.known[slot] ? then.known[slot] : Value();
+  auto [then, otherwise] = WriteSides([&] { chosen[0] = yes(); }, [&] { chosen[1] = no(); });
   if (ir::IsCheap(function_, then.block) && ir::IsCheap(function_, otherwise.block)) {
     Splice(then.block);
     Splice(otherwise.block);
@@ -198,7 +196,7 @@ Value Writer::Choose(Value condition, Type type, const std::function<Value()>& y
   Set(slot, chosen[1]);
   builder_.SetBlock(parent);
   known_[slot] = Value();
-  Branch(condition, std::move(then), std::move(otherwise));
+  Branch(condition, then, otherwise);
   return Get(slot);
 }
 
@@ -313,7 +311,7 @@ bool Writer::DoesSomething(const Loop& loop, Block test) const {
   };
   for (Inst inst : function_[test].insts) {
     visit(inst);
-    VisitInside(inst, visit);
+    VisitInside(function_, inst, visit);
   }
   return found;
 }
@@ -359,10 +357,10 @@ Inst Writer::Close() {
   return loop.inst;
 }
 
-void Writer::VisitInside(Inst inst, const std::function<void(Inst)>& visit) const {
+void VisitInside(const ir::Function& function, Inst inst, const std::function<void(Inst)>& visit) {
   std::vector<Block> pending;
   auto add = [&](Inst one) {
-    for (Block region : function_[one].regions) {
+    for (Block region : function[one].regions) {
       if (region.Valid()) pending.push_back(region);
     }
   };
@@ -370,7 +368,7 @@ void Writer::VisitInside(Inst inst, const std::function<void(Inst)>& visit) cons
   while (!pending.empty()) {
     Block block = pending.back();
     pending.pop_back();
-    for (Inst one : function_[block].insts) {
+    for (Inst one : function[block].insts) {
       visit(one);
       add(one);
     }

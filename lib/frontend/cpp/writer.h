@@ -9,6 +9,7 @@
 
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "ir/builder.h"
@@ -73,8 +74,6 @@ class Writer {
   ir::Inst Close();
   /// Slots from before the `parallel` just closed that it assigns.
   const std::vector<Slot>& Escaped() const { return escaped_; }
-  /// Calls `visit` on each instruction inside of `inst`.
-  void VisitInside(ir::Inst inst, const std::function<void(ir::Inst)>& visit) const;
   size_t LoopCount() const { return loops_.size(); }
   /// Regions around.
   size_t Depth() const { return branches_ + loops_.size(); }
@@ -109,8 +108,9 @@ class Writer {
     std::vector<ir::Value> known;
   };
 
-  Region Write(const std::function<void()>& write);
-  ir::Inst Branch(ir::Value condition, Region then, Region otherwise);
+  std::pair<Region, Region> WriteSides(const std::function<void()>& then,
+                                       const std::function<void()>& otherwise);
+  ir::Inst Branch(ir::Value condition, const Region& then, const Region& otherwise);
   void Splice(ir::Block block);
   void Jump(ir::Op op, std::span<const ir::Value> operands);
   void Enter(ir::Inst loop, bool repeats);
@@ -131,5 +131,8 @@ class Writer {
   uint64_t clock_ = 0;  ///< counts stores
   bool reachable_ = true;
 };
+
+/// Calls `visit` on each instruction inside of `inst`.
+void VisitInside(const ir::Function& function, ir::Inst inst, const std::function<void(ir::Inst)>& visit);
 
 }  // namespace adc::frontend
