@@ -415,23 +415,17 @@ class CountingRewriter final : public Rewriter {
     }
   }
 
-  static Op Opposite(Op op) {
-    constexpr std::pair<Op, Op> kPairs[] = {{Op::Lt, Op::Ge}, {Op::Le, Op::Gt}, {Op::Eq, Op::Ne}};
-    for (auto [a, b] : kPairs) {
+  static Op OtherOf(std::initializer_list<std::pair<Op, Op>> pairs, Op op) {
+    for (auto [a, b] : pairs) {
       if (op == a) return b;
       if (op == b) return a;
     }
     return op;
   }
 
-  static Op Mirror(Op op) {
-    constexpr std::pair<Op, Op> kPairs[] = {{Op::Lt, Op::Gt}, {Op::Le, Op::Ge}};
-    for (auto [a, b] : kPairs) {
-      if (op == a) return b;
-      if (op == b) return a;
-    }
-    return op;
-  }
+  static Op Opposite(Op op) { return OtherOf({{Op::Lt, Op::Ge}, {Op::Le, Op::Gt}, {Op::Eq, Op::Ne}}, op); }
+
+  static Op Mirror(Op op) { return OtherOf({{Op::Lt, Op::Gt}, {Op::Le, Op::Ge}}, op); }
 
   // ---- How often it runs
 

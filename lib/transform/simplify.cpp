@@ -265,8 +265,7 @@ class SimplifyRewriter final : public Rewriter {
     VisitContents(data.regions[0]);
     builder_.Yield({});
     LeaveRegion();
-    memory_.ClobberWrittenIn(inst);
-    into_->Append(builder_.block(), copy);
+    AppendControl(inst, copy, {});
   }
 
   void VisitParallel(Inst inst) {
@@ -287,8 +286,7 @@ class SimplifyRewriter final : public Rewriter {
     VisitContents(data.regions[0]);
     builder_.Yield({});
     LeaveRegion();
-    memory_.ClobberWrittenIn(inst);
-    into_->Append(builder_.block(), copy);
+    AppendControl(inst, copy, {});
   }
 
   /// A control instruction with the attributes of `inst` that is in no block yet.
@@ -309,11 +307,55 @@ class SimplifyRewriter final : public Rewriter {
     }
   }
 
-  void DefineResults(Inst inst, Inst copy, std::span<const uint32_t> remaining) {
+  /// The copy of `inst`, whose regions are written, is the next instruction.
+  void AppendControl(Inst inst, Inst copy, std::span<const uint32_t> remaining) {
+    memory_.ClobberWrittenIn(inst);
+    into_->Append(builder_.block(), copy);
     for (uint32_t n = 0; n < remaining.size(); ++n) {
       SetMapped(from_.Result(inst, remaining[n]), into_->Result(copy, n));
       PassName(from_.Result(inst, remaining[n]), into_->Result(copy, n));
     }
+  }
+
+  std::vector<Value> YieldRemaining(Inst yield, std::span<const uint32_t> remaining) {
+    std::vector<Value> yields;
+    for (uint32_t n : remaining) yields.push_back(Map(from_.Operand(yield, n)));
+    builder_.SetSpan(from_[yield].span);
+    builder_.Yield(yields);
+    return yields;
+  }
+
+  /// What the copy of a loop carries.
+  struct Carried {
+    std::vector<Value> operands;  ///< of the copy
+    std::vector<Type> types;
+    std::vector<uint32_t> remaining;
+  };
+
+  /// Maps values that never change. `operands`: those before the carried ones. `is_other`: whether a value,
+  /// by its number, is not carried either.
+  template <class IsOther>
+  Carried CarriedOf(Inst loop, std::vector<Value> operands, IsOther is_other) {
+    uint32_t leading = from_[loop].op == Op::For ? 1 : 0, first = static_cast<uint32_t>(operands.size());
+    Inst yield = from_.Terminator(from_[loop].regions[1 - leading]);
+    Carried carried{std::move(operands), {}, {}};
+    for (uint32_t n = 0; n < from_[loop].result_count; ++n) {
+      Value param = from_[from_[loop].regions[0]].params[leading + n];
+      if (live_.IsLive(param)) {
+        Value initial = Map(from_.Operand(loop, first + n));
+        if (NeverChanges(loop, param, from_.Operand(yield, n), initial)) {
+          SetMapped(param, initial);
+          SetMapped(from_.Result(loop, n), initial);
+        } else if (!is_other(n)) {
+          carried.remaining.push_back(n);
+          carried.operands.push_back(initial);
+          carried.types.push_back(from_.TypeOf(param));
+          continue;
+        }
+      }
+      ++changes_;
+    }
+    return carried;
   }
 
   /// True when carried value `param` has the value `initial` in every iteration.
@@ -361,7 +403,6 @@ class SimplifyRewriter final : public Rewriter {
     Inst yield = from_.Terminator(source);
     Value lo = Map(from_.Operand(inst, 0)), hi = Map(from_.Operand(inst, 1)),
           step = Map(from_.Operand(inst, 2));
-    uint32_t carried = data.result_count;
     auto param_of = [&](uint32_t n) { return from_[source].params[n + 1]; };
     std::optional<uint64_t> trips = Trips(lo, hi, step);
     if (trips && *trips <= 1) {
@@ -370,7 +411,7 @@ class SimplifyRewriter final : public Rewriter {
         SetMapped(from_[source].params[0], lo);
         return TakeOnce(inst, 1, 3);
       }
-      for (uint32_t n = 0; n < carried; ++n) {
+      for (uint32_t n = 0; n < data.result_count; ++n) {
         if (!live_.IsLive(param_of(n))) continue;
         Value initial = Map(from_.Operand(inst, 3 + n));
         SetMapped(from_.Result(inst, n), initial);
@@ -378,36 +419,20 @@ class SimplifyRewriter final : public Rewriter {
       }
       return;
     }
-    std::vector<Value> operands{lo, hi, step};
-    std::vector<Type> types;
-    std::vector<uint32_t> remaining, linear;
-    for (uint32_t n = 0; n < carried; ++n) {
-      if (!live_.IsLive(param_of(n))) {
-        ++changes_;
-        continue;
-      }
-      Value initial = Map(from_.Operand(inst, 3 + n));
-      if (NeverChanges(inst, param_of(n), from_.Operand(yield, n), initial)) {
-        ++changes_;
-        SetMapped(param_of(n), initial);
-        SetMapped(from_.Result(inst, n), initial);
-      } else if (LinearStep(inst, n, lo, step).Valid()) {
-        ++changes_;
-        linear.push_back(n);
-      } else {
-        remaining.push_back(n);
-        operands.push_back(initial);
-        types.push_back(from_.TypeOf(param_of(n)));
-      }
-    }
-    Inst copy = NewControl(inst, operands, types);
+    std::vector<uint32_t> linear;
+    Carried carried = CarriedOf(inst, {lo, hi, step}, [&](uint32_t n) {
+      bool is_linear = LinearStep(inst, n, lo, step).Valid();
+      if (is_linear) linear.push_back(n);
+      return is_linear;
+    });
+    Inst copy = NewControl(inst, carried.operands, carried.types);
     memory_.ClobberWrittenIn(inst);
     Block region = into_->NewBlock(copy);
     (*into_)[copy].regions[0] = region;
     Value source_index = from_[source].params[0];
     Value index = into_->AddParam(region, from_.TypeOf(source_index), from_[source_index].name);
     SetMapped(source_index, index);
-    AddCarried(source, region, 1, remaining);
+    AddCarried(source, region, 1, carried.remaining);
     EnterRegion(region, inst, true);
     for (uint32_t n : linear) {
       // The number of iterations before this one, times the step of the value.
@@ -422,14 +447,9 @@ class SimplifyRewriter final : public Rewriter {
       PassName(param_of(n), value);
     }
     VisitContents(source);
-    std::vector<Value> yields;
-    for (uint32_t n : remaining) yields.push_back(Map(from_.Operand(yield, n)));
-    builder_.SetSpan(from_[yield].span);
-    builder_.Yield(yields);
+    YieldRemaining(yield, carried.remaining);
     LeaveRegion();
-    memory_.ClobberWrittenIn(inst);
-    into_->Append(builder_.block(), copy);
-    DefineResults(inst, copy, remaining);
+    AppendControl(inst, copy, carried.remaining);
     builder_.SetSpan(data.span);
     for (uint32_t n : linear) {
       if (!live_.IsLive(from_.Result(inst, n))) continue;
@@ -512,31 +532,14 @@ class SimplifyRewriter final : public Rewriter {
       ++changes_;
       return TakeOnce(inst, 0, fixed);
     }
-    std::vector<Value> operands;
-    if (fixed != 0) operands.push_back(Map(from_.Operand(inst, 0)));
-    std::vector<Type> types;
-    std::vector<uint32_t> remaining;
-    for (uint32_t n = 0; n < data.result_count; ++n) {
-      if (!live_.IsLive(param_of(n))) {
-        ++changes_;
-        continue;
-      }
-      Value initial = Map(from_.Operand(inst, fixed + n));
-      if (NeverChanges(inst, param_of(n), from_.Operand(yield, n), initial)) {
-        ++changes_;
-        SetMapped(param_of(n), initial);
-        SetMapped(from_.Result(inst, n), initial);
-        continue;
-      }
-      remaining.push_back(n);
-      operands.push_back(initial);
-      types.push_back(from_.TypeOf(param_of(n)));
-    }
-    Inst copy = NewControl(inst, operands, types);
+    std::vector<Value> before;
+    if (fixed != 0) before.push_back(Map(from_.Operand(inst, 0)));
+    Carried carried = CarriedOf(inst, std::move(before), [](uint32_t) { return false; });
+    Inst copy = NewControl(inst, carried.operands, carried.types);
     memory_.ClobberWrittenIn(inst);
     Block new_test = into_->NewBlock(copy);
     (*into_)[copy].regions[0] = new_test;
-    AddCarried(test, new_test, 0, remaining);
+    AddCarried(test, new_test, 0, carried.remaining);
     EnterRegion(new_test, inst, true);
     VisitContents(test);
     Value new_condition = Map(condition);
@@ -549,16 +552,11 @@ class SimplifyRewriter final : public Rewriter {
     size_t undo = assumptions_.size();
     Assume(new_condition, true, 0);
     VisitContents(body);
-    std::vector<Value> yields;
-    for (uint32_t n : remaining) yields.push_back(Map(from_.Operand(yield, n)));
-    builder_.SetSpan(from_[yield].span);
-    builder_.Yield(yields);
+    YieldRemaining(yield, carried.remaining);
     Withdraw(undo);
     LeaveRegion();
     LeaveRegion();
-    memory_.ClobberWrittenIn(inst);
-    into_->Append(builder_.block(), copy);
-    DefineResults(inst, copy, remaining);
+    AppendControl(inst, copy, carried.remaining);
   }
 
   void VisitIf(Inst inst) {
@@ -596,16 +594,11 @@ class SimplifyRewriter final : public Rewriter {
       size_t undo = assumptions_.size();
       Assume(condition, r == 0, 0);
       VisitContents(data.regions[r]);
-      Inst yield = from_.Terminator(data.regions[r]);
-      for (uint32_t n : remaining) yields[r].push_back(Map(from_.Operand(yield, n)));
-      builder_.SetSpan(from_[yield].span);
-      builder_.Yield(yields[r]);
+      yields[r] = YieldRemaining(from_.Terminator(data.regions[r]), remaining);
       Withdraw(undo);
       LeaveRegion();
     }
-    memory_.ClobberWrittenIn(inst);
-    into_->Append(builder_.block(), copy);
-    DefineResults(inst, copy, remaining);
+    AppendControl(inst, copy, remaining);
     builder_.SetSpan(data.span);
     for (uint32_t n = 0; n < remaining.size(); ++n) {
       Value result = from_.Result(inst, remaining[n]);
