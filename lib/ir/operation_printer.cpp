@@ -1,5 +1,7 @@
 #include "ir/operation_printer.h"
 
+#include <utility>
+
 #include "ir/either_side.h"
 #include "ir/known.h"
 #include "ir/literal_places.h"
@@ -36,10 +38,7 @@ void OperationPrinter::Print(Inst inst) {
       out_ += RaisedText(data.op, data.words);
       return;
     case OpForm::RandomForm:
-      for (size_t n = 0; n < operands.size(); ++n) {
-        out_ += n == 0 ? " " : ", ";
-        print_.Alone(operands[n]);
-      }
+      List(operands, " ");
       out_ += " : " + TypeName(module_, result);
       return;
     case OpForm::Convert:
@@ -60,11 +59,7 @@ void OperationPrinter::Print(Inst inst) {
       return Assert(data, operands);
     case OpForm::PrintForm:
       out_ += " " + StringLiteral(module_.Text(data.symbol));
-      for (Value v : operands) {
-        out_ += ", ";
-        print_.Alone(v);
-      }
-      return;
+      return List(operands, ", ");
     case OpForm::BarrierForm:
       return;
     case OpForm::StackNewForm:
@@ -79,24 +74,32 @@ void OperationPrinter::Print(Inst inst) {
       return Row(data, operands, result);
     case OpForm::StatusForm:
       if (std::string_view check = CheckWord(data.words); !check.empty()) {
-        out_ += " " + std::string(check) + " " + std::to_string(data.component);
-        for (Value v : operands) {
-          out_ += ", ";
-          print_.Asked(v, kI64);
-        }
-        return;
+        out_.append(" ").append(check).append(" ");
+      } else {
+        out_ += " " + std::to_string(data.attr) + ", ";
       }
-      out_ += " " + std::to_string(data.attr) + ", " + std::to_string(data.component);
-      for (Value v : operands) {
-        out_ += ", ";
-        print_.Asked(v, kI64);
-      }
-      return;
+      out_ += std::to_string(data.component);
+      return More(operands, kI64);
     case OpForm::Control:
     case OpForm::Terminator:
       break;
   }
   ADC_UNREACHABLE("control is printed with its regions");
+}
+
+void OperationPrinter::List(std::span<const Value> operands, const char* before) {
+  for (Value v : operands) {
+    out_ += std::exchange(before, ", ");
+    print_.Alone(v);
+  }
+}
+
+/// Operands that follow something else, of a type that is known.
+void OperationPrinter::More(std::span<const Value> operands, Type type) {
+  for (Value v : operands) {
+    out_ += ", ";
+    print_.Asked(v, type);
+  }
 }
 
 void OperationPrinter::Plain(Op op, std::span<const Value> operands, Type result) {
@@ -154,17 +157,11 @@ void OperationPrinter::Access(const InstData& data, std::span<const Value> opera
   }
   print_.Field(operands[0], data.attr);
   out_ += '[';
-  for (uint32_t n = 0; n < data.index_count; ++n) {
-    if (n != 0) out_ += ", ";
-    print_.Alone(operands[1 + n]);
-  }
+  List(operands.subspan(1, data.index_count), "");
   out_ += ']';
   if (data.component != kNoAttr) out_ += "." + std::to_string(data.component);
   Type element = AccessType(data, operands[0]);
-  for (Value v : operands.subspan(1u + data.index_count)) {
-    out_ += ", ";
-    print_.Asked(v, element);
-  }
+  More(operands.subspan(1u + data.index_count), element);
   if (data.Has(Word::Plain)) out_ += " plain";
   out_ += RaisedText(data.op, data.words);
 }
@@ -191,22 +188,16 @@ void OperationPrinter::Assert(const InstData& data, std::span<const Value> opera
   bool promise = data.Has(Word::Promise);
   if (promise && data.attr < kPromiseWords.size()) out_ += std::string(kPromiseWords[data.attr]) + ' ';
   out_ += StringLiteral(module_.Text(data.symbol));
-  for (size_t n = 1; n < operands.size(); ++n) {
-    out_ += ", ";
-    print_.Asked(operands[n], kI64);
-  }
+  if (!operands.empty()) More(operands.subspan(1), kI64);
 }
 
 void OperationPrinter::Stack(const InstData& data, std::span<const Value> operands) {
   bool has_slot = data.Has(Word::HasSlot) && !operands.empty();
   size_t before_slot = operands.size() - (has_slot ? 1 : 0);
-  for (size_t n = 0; n < before_slot; ++n) {
-    out_ += n == 0 ? " " : ", ";
-    if (n == 0) {
-      print_.Operand(operands[n]);
-    } else {
-      print_.Asked(operands[n], ScalarTypeOf(operands[0]));
-    }
+  if (before_slot != 0) {
+    out_ += ' ';
+    print_.Operand(operands[0]);
+    More(operands.subspan(1, before_slot - 1), ScalarTypeOf(operands[0]));
   }
   if (!has_slot) return;
   out_ += " at ";

@@ -20,6 +20,8 @@ class OperationPrinter {
   void Print(Inst inst);
 
  private:
+  void List(std::span<const Value> operands, const char* before);
+  void More(std::span<const Value> operands, Type type);
   void Plain(Op op, std::span<const Value> operands, Type result);
   void Shape(const InstData& data, std::span<const Value> operands, Type result);
   void Access(const InstData& data, std::span<const Value> operands);

@@ -309,15 +309,16 @@ class BodyParser {
   void ParseSerialBody(const ParallelHead& head, diag::SourceSpan word, size_t axis);
   /// The number after `checkpoint`, if there is one.
   bool ParseSegmentLength(uint32_t* segment);
-  /// The clauses between the bounds of a `for` and its body.
-  struct ForClauses {
+  /// The clauses between the bounds of a `for`, or the word `while`, and the body.
+  struct LoopClauses {
     ir::Words words;
     uint32_t segment = ir::kNoAttr, turns = ir::kNoAttr;
-    std::optional<Operand> step;
+    std::optional<Operand> step;  ///< of a `while`: its bound
     std::vector<NameToken> carried;
     std::vector<Operand> initial;
   };
-  bool ParseForClauses(ForClauses* clauses);
+  bool ParseForClauses(LoopClauses* clauses);
+  bool ParseWhileClauses(LoopClauses* clauses);
   Operand KnownStep(Operand step);
   bool ParseCarry(std::vector<NameToken>* names, std::vector<Operand>* initial);
   void BindParams(Block block, uint32_t first, const std::vector<NameToken>& names, bool poison);

@@ -46,7 +46,7 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
       !ParseOperand(&operands[0]) || !stream_.Expect(TokenKind::DotDot, "'..'") ||
       !ParseOperand(&operands[1]))
     return false;
-  ForClauses clauses;
+  LoopClauses clauses;
   if (!ParseForClauses(&clauses)) return false;
   auto& [words, segment, turns, step, carried, initial] = clauses;
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
@@ -113,7 +113,7 @@ Operand BodyParser::KnownStep(Operand step) {
   return step;
 }
 
-bool BodyParser::ParseForClauses(ForClauses* clauses) {
+bool BodyParser::ParseForClauses(LoopClauses* clauses) {
   auto& [words, segment, turns, step, carried, initial] = *clauses;
   while (stream_.Is(TokenKind::Word)) {
     diag::SourceSpan place = stream_.SpanNow();
@@ -147,50 +147,42 @@ bool BodyParser::ParseForClauses(ForClauses* clauses) {
   return true;
 }
 
-bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpan word) {
-  std::vector<NameToken> carried;
-  std::vector<Operand> initial;
-  std::vector<Operand> operands;
-  ir::Words words;
-  uint32_t segment = ir::kNoAttr;
+bool BodyParser::ParseWhileClauses(LoopClauses* clauses) {
+  auto& [words, segment, turns, bound, carried, initial] = *clauses;
   while (stream_.Is(TokenKind::Word)) {
-    if (stream_.IsWord("max") && !words.Has(ir::Word::HasMax)) {
+    const ir::WordInfo* known = ir::FindWord(Op::While, stream_.Now().text);
+    if (known != nullptr && known->since != ir::Phase::Raised && !words.Has(known->word)) {
       stream_.Advance();
-      words.Add(ir::Word::HasMax);
-      operands.emplace_back();
-      if (!ParseOperand(&operands[0])) return false;
-      Resolve(operands[0], ir::kNoType);
-      if (stream_.AcceptWord("or")) {
-        if (!stream_.ExpectWord("none")) return false;
-        words.Add(ir::Word::OrNone);
-      }
+      words.Add(known->word);
+      if (known->word == ir::Word::Checkpoint && !ParseSegmentLength(&segment)) return false;
+      if (known->word != ir::Word::HasMax) continue;
+      if (!ParseOperand(&bound.emplace())) return false;
+      Resolve(*bound, ir::kNoType);
+      if (!stream_.AcceptWord("or")) continue;
+      if (!stream_.ExpectWord("none")) return false;
+      words.Add(ir::Word::OrNone);
     } else if (stream_.IsWord("carry") && carried.empty()) {
       stream_.Advance();
       if (!ParseCarry(&carried, &initial)) return false;
-    } else if (stream_.IsWord("checkpoint") && !words.Has(ir::Word::Checkpoint)) {
-      stream_.Advance();
-      words.Add(ir::Word::Checkpoint);
-      if (!ParseSegmentLength(&segment)) return false;
-    } else if (stream_.IsWord("steps") && !words.Has(ir::Word::Steps)) {
-      stream_.Advance();
-      words.Add(ir::Word::Steps);
-    } else if (stream_.IsWord("unroll") && !words.Has(ir::Word::Unroll)) {
-      stream_.Advance();
-      words.Add(ir::Word::Unroll);
-    } else if (stream_.IsWord("no_wrap") && !words.Has(ir::Word::Unwrapped)) {
-      stream_.Advance();
-      words.Add(ir::Word::Unwrapped);
     } else {
       stream_.Unexpected("'max', 'carry', 'checkpoint', 'unroll', 'no_wrap' or '{'");
       return false;
     }
   }
+  return true;
+}
+
+bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpan word) {
+  LoopClauses clauses;
+  if (!ParseWhileClauses(&clauses)) return false;
+  auto& [words, segment, turns, bound, carried, initial] = clauses;
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
   if (!stream_.Is(TokenKind::LeftBrace)) {
     stream_.Unexpected("'{'", "write 'while carry(%a = %x) { ... continue_if %c } do { ... yield %a2 }'");
     return false;
   }
-  operands.insert(operands.end(), initial.begin(), initial.end());
+  std::vector<Operand> operands = initial;
+  if (bound) operands.insert(operands.begin(), *bound);
   std::vector<Type> types;
   for (const Operand& operand : initial) types.push_back(TypeOf(operand));
   Made made = Create(Op::While, operands, types, word);

@@ -99,13 +99,15 @@ class ItemParser {
     return stream_.PeekKind() == TokenKind::Symbol;
   }
 
-  /// Passes over what cannot be read, blocks as wholes, up to the next item.
-  void SkipToItem() {
+  /// Passes over what is not read now, blocks as wholes, up to the next item, or in a block up to its end.
+  void SkipToItem(bool in_block = false) {
     stream_.lexer().SetQuiet(true);
     while (!stream_.Is(TokenKind::End) && !AtItem()) {
       if (stream_.Is(TokenKind::LeftBrace)) {
         bool closed = false;
         stream_.Resume(stream_.lexer().SkipBlock(stream_.Now().end, &closed));
+      } else if (in_block && stream_.Is(TokenKind::RightBrace)) {
+        break;
       } else {
         stream_.Advance();
       }
@@ -152,18 +154,7 @@ class ItemParser {
                         layout ? "the name of the layout ('@grid')" : "the name of the constant ('@eps')"))
       return false;
     definition.begin = stream_.Now().begin;
-    stream_.lexer().SetQuiet(true);  // it is read again, aloud
-    while (!stream_.Is(TokenKind::End) && !AtItem()) {
-      if (stream_.Is(TokenKind::LeftBrace)) {
-        bool closed = false;
-        stream_.Resume(stream_.lexer().SkipBlock(stream_.Now().end, &closed));
-      } else if (stream_.Is(TokenKind::RightBrace)) {
-        break;
-      } else {
-        stream_.Advance();
-      }
-    }
-    stream_.lexer().SetQuiet(false);
+    SkipToItem(true);  // it is read again, aloud
     definition.end = stream_.Now().begin;
     if (Claim(definition.name, definition.span)) {
       definition.item = module().items.size();
