@@ -201,8 +201,7 @@ class TaskEmitter {
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* rows = NewBlock(builder_, "rows");
     llvm::BasicBlock* exit = NewBlock(builder_, "rows_end");
-    builder_.CreateBr(rows);
-    builder_.SetInsertPoint(rows);
+    GoOnIn(builder_, rows);
     llvm::Type* word = builder_.getInt64Ty();
     llvm::PHINode* position = builder_.CreatePHI(word, 2, "position");
     llvm::PHINode* start = builder_.CreatePHI(word, 2, "start");
@@ -277,8 +276,7 @@ class TaskEmitter {
     llvm::BasicBlock* group = NewBlock(builder_, "group");
     llvm::BasicBlock* rest = NewBlock(builder_, "groups_rest");
     llvm::BasicBlock* exit = NewBlock(builder_, "groups_end");
-    builder_.CreateBr(look);
-    builder_.SetInsertPoint(look);
+    GoOnIn(builder_, look);
     llvm::PHINode* cell = builder_.CreatePHI(builder_.getInt64Ty(), 2, "cells");
     cell->addIncoming(start, before);
     Value* left = builder_.CreateSub(stop, cell);
@@ -302,8 +300,7 @@ class TaskEmitter {
       builder_.SetInsertPoint(some);
       body.EmitGroup(axis, cell, mask(), tell);
     }
-    builder_.CreateBr(exit);
-    builder_.SetInsertPoint(exit);
+    GoOnIn(builder_, exit);
     hooks_.SetIteration(nullptr);
   }
 

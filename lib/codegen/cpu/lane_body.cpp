@@ -224,8 +224,7 @@ void LaneBody::EmitLaneByLane(ir::Inst inst, uint32_t position) {
   llvm::BasicBlock* look = NewBlock(builder_, "lane");
   llvm::BasicBlock* work = NewBlock(builder_, "lane_do");
   llvm::BasicBlock* exit = NewBlock(builder_, "lanes_end");
-  builder_.CreateBr(look);
-  builder_.SetInsertPoint(look);
+  GoOnIn(builder_, look);
   llvm::PHINode* left = builder_.CreatePHI(builder_.getInt64Ty(), 2, "left");
   left->addIncoming(all, before);
   builder_.CreateCondBr(builder_.CreateICmpNE(left, builder_.getInt64(0)), work, exit);

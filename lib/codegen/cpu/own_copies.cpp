@@ -108,8 +108,7 @@ class Emitter {
     auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
     AtomicCell to{b.CreateInBoundsGEP(type, add->getArg(1), cell), type, llvm::Align(ir::ByteSize(scalar))};
     EmitAtomicUpdate(b, hooks_.Description(), kind, to, sum, [](llvm::Instruction*) {});
-    b.CreateBr(next);
-    b.SetInsertPoint(next);
+    GoOnIn(b, next);
     Value* following = b.CreateAdd(cell, b.getInt64(1));
     cell->addIncoming(following, next);
     b.CreateCondBr(b.CreateICmpULT(following, add->getArg(2)), look, done);

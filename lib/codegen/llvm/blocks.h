@@ -9,4 +9,10 @@ inline llvm::BasicBlock* NewBlock(llvm::IRBuilder<>& builder, const llvm::Twine&
   return llvm::BasicBlock::Create(builder.getContext(), name, builder.GetInsertBlock()->getParent());
 }
 
+/// Code goes on in `block`, into which the current one leads.
+inline void GoOnIn(llvm::IRBuilder<>& builder, llvm::BasicBlock* block) {
+  builder.CreateBr(block);
+  builder.SetInsertPoint(block);
+}
+
 }  // namespace adc::codegen

@@ -59,8 +59,7 @@ void BodyEmitter::EmitWithPairs(llvm::function_ref<void()> emit) {
 
 llvm::BasicBlock* BodyEmitter::NextBlock(const char* name) {
   llvm::BasicBlock* next = NewBlock(builder_, name);
-  builder_.CreateBr(next);
-  builder_.SetInsertPoint(next);
+  GoOnIn(builder_, next);
   return next;
 }
 
@@ -285,8 +284,7 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
   llvm::BasicBlock* header = NewBlock(builder_, "while");
   llvm::BasicBlock* inside = NewBlock(builder_, "while_do");
   llvm::BasicBlock* exit = NewBlock(builder_, "while_end");
-  builder_.CreateBr(header);
-  builder_.SetInsertPoint(header);
+  GoOnIn(builder_, header);
   llvm::SmallVector<llvm::PHINode*> carried = Phis(initial, before);
   llvm::PHINode* trips = nullptr;
   if (bounded) {

@@ -52,8 +52,7 @@ void TeamEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
   builder_.SetInsertPoint(one);
   for (ir::Inst inst : writes) body_.EmitInst(inst);
   sums_.Flush();
-  builder_.CreateBr(all);
-  builder_.SetInsertPoint(all);
+  GoOnIn(builder_, all);
 }
 
 void TeamEmitter::EmitCommonArray(ir::Inst array) {
@@ -183,8 +182,7 @@ Value* TeamEmitter::SumOverTeam(ir::Scalar scalar, Value* mine) {
         type, place(builder_.CreateAdd(thread, builder_.getInt32(half), "", true, true)), alignment);
     builder_.CreateAlignedStore(scalars_.Emit(Op::Add, scalar, scalar, {own, other}), place(thread),
                                 alignment);
-    builder_.CreateBr(added);
-    builder_.SetInsertPoint(added);
+    GoOnIn(builder_, added);
     left = half;
     Meet();
   }

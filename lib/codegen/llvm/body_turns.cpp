@@ -53,8 +53,7 @@ void BranchTogether::EmitGuarded(std::span<const ir::Inst> insts, Value* guard) 
   for_each_result([&](ir::Value v) { values_.BindAnew(v, nullptr); });
   body_.EmitInsts(insts);
   llvm::BasicBlock* end = builder_.GetInsertBlock();
-  builder_.CreateBr(join);
-  builder_.SetInsertPoint(join);
+  GoOnIn(builder_, join);
   for_each_result([&](ir::Value v) {
     Value* made = values_.Find(v);
     if (made == nullptr) return;
@@ -180,8 +179,7 @@ void TurnsTogether::EmitGuardedRound(Value* first, uint32_t copies, llvm::SmallV
     carried = Yielded(body);
   }
   llvm::BasicBlock* end = builder_.GetInsertBlock();
-  builder_.CreateBr(join);
-  builder_.SetInsertPoint(join);
+  GoOnIn(builder_, join);
   carried = Join(carried, end, starts, before);
   llvm::SmallVector<Value*> nothing;
   for (size_t n = 0; n < own.size(); ++n) {

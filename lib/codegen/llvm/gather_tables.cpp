@@ -75,8 +75,7 @@ void GatherTables::AddGathered(ir::Inst inst, uint32_t number) {
   llvm::CallInst* call =
       builder_.CreateCall(ReplaceFunction(table.scalar), {table.tags, table.partial, slot, address, value});
   aliases_.Mark(call, inst, false);
-  builder_.CreateBr(done);
-  builder_.SetInsertPoint(done);
+  GoOnIn(builder_, done);
 }
 
 llvm::Function* GatherTables::ReplaceFunction(Scalar scalar) {
@@ -97,8 +96,7 @@ llvm::Function* GatherTables::ReplaceFunction(Scalar scalar) {
   b.CreateCondBr(b.CreateICmpNE(tag, b.getInt64(0)), flush, take);
   b.SetInsertPoint(flush);
   AddToCell(b, hooks_.Description(), scalar, tag, b.CreateLoad(type, sum_place));
-  b.CreateBr(take);
-  b.SetInsertPoint(take);
+  GoOnIn(b, take);
   b.CreateStore(helper->getArg(3), tag_place);
   b.CreateStore(helper->getArg(4), sum_place);
   b.CreateRetVoid();
@@ -118,8 +116,7 @@ llvm::Function* GatherTables::FlushAllFunction(Scalar scalar) {
   b.SetInsertPoint(head);
   llvm::BasicBlock *look = NewBlock(b, "look"), *flush = NewBlock(b, "flush"), *next = NewBlock(b, "next"),
                    *done = NewBlock(b, "done");
-  b.CreateBr(look);
-  b.SetInsertPoint(look);
+  GoOnIn(b, look);
   llvm::PHINode* slot = b.CreatePHI(word, 2);
   slot->addIncoming(b.getInt64(0), head);
   Value* tag = b.CreateLoad(word, b.CreateInBoundsGEP(word, helper->getArg(0), slot));
@@ -127,8 +124,7 @@ llvm::Function* GatherTables::FlushAllFunction(Scalar scalar) {
   b.SetInsertPoint(flush);
   AddToCell(b, hooks_.Description(), scalar, tag,
             b.CreateLoad(type, b.CreateInBoundsGEP(type, helper->getArg(1), slot)));
-  b.CreateBr(next);
-  b.SetInsertPoint(next);
+  GoOnIn(b, next);
   Value* following = b.CreateAdd(slot, b.getInt64(1));
   slot->addIncoming(following, next);
   b.CreateCondBr(b.CreateICmpULT(following, b.getInt64(kSlots)), look, done);

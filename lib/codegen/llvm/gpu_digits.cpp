@@ -68,8 +68,7 @@ std::vector<Value*> IterationDigits::Split(Value* number) {
   builder_.CreateBr(join);
   builder_.SetInsertPoint(wide);
   std::vector<Value*> if_wide = SplitWide(number);
-  builder_.CreateBr(join);
-  builder_.SetInsertPoint(join);
+  GoOnIn(builder_, join);
   std::vector<Value*> digits;
   for (size_t n = 0; n < axes_.size(); ++n) {
     llvm::PHINode* digit = builder_.CreatePHI(places_[n].type, 2);
@@ -90,8 +89,7 @@ void IterationDigits::Start(Value* thread, Value* threads, Value* iterations) {
   builder_.SetInsertPoint(goes_on);
   std::vector<Value*> stride = Split(threads);
   llvm::BasicBlock* goes_on_end = builder_.GetInsertBlock();
-  builder_.CreateBr(begin);
-  builder_.SetInsertPoint(begin);
+  GoOnIn(builder_, begin);
   for (size_t n = 0; n < places_.size(); ++n) {
     llvm::PHINode* either = builder_.CreatePHI(places_[n].type, 2, "stride");
     either->addIncoming(stride[n], goes_on_end);

@@ -51,8 +51,7 @@ class LoopEmitter {
     builder_.CreateCondBr(builder_.CreateICmpEQ(hooks_.Thread(), builder_.getInt64(0)), run, done);
     builder_.SetInsertPoint(run);
     body_.EmitRange(kernel_.Body(), task.first, task.last);
-    builder_.CreateBr(done);
-    builder_.SetInsertPoint(done);
+    GoOnIn(builder_, done);
     builder_.CreateRetVoid();
   }
 
@@ -90,8 +89,7 @@ class LoopEmitter {
     builder_.SetInsertPoint(meet);
     body_.memory().SetInLoop(false);
     body_.sums().End();
-    builder_.CreateBr(done);
-    builder_.SetInsertPoint(done);
+    GoOnIn(builder_, done);
     builder_.CreateRetVoid();
   }
 
@@ -119,8 +117,7 @@ class LoopEmitter {
     } else {
       EmitTeam(task.parallel, axes, first, nullptr);
     }
-    builder_.CreateBr(done);
-    builder_.SetInsertPoint(done);
+    GoOnIn(builder_, done);
     builder_.CreateRetVoid();
     builder_.SetInsertPoint(alone);
   }
@@ -180,8 +177,7 @@ class LoopEmitter {
     }
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* iterate = NewBlock(builder_, "iterate");
-    builder_.CreateBr(iterate);
-    builder_.SetInsertPoint(iterate);
+    GoOnIn(builder_, iterate);
     llvm::PHINode* iteration = builder_.CreatePHI(builder_.getInt64Ty(), 2, "iteration");
     iteration->addIncoming(hooks_.Thread(), before);
     if (digits) digits->Enter(before);
@@ -214,8 +210,7 @@ class LoopEmitter {
     };
     auto begin_loop = [&](llvm::BasicBlock* head, Value* first) {
       llvm::BasicBlock* before = builder_.GetInsertBlock();
-      builder_.CreateBr(head);
-      builder_.SetInsertPoint(head);
+      GoOnIn(builder_, head);
       llvm::PHINode* iteration = builder_.CreatePHI(builder_.getInt64Ty(), 2, "iteration");
       iteration->addIncoming(first, before);
       return iteration;

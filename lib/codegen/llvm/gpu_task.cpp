@@ -133,8 +133,7 @@ Value* GpuTask::GatedRow(uint32_t group) {
   Value* token = RowToken(builder_, group, TakeRow(group));
   builder_.CreateStore(token, claimed_[group]);
   llvm::BasicBlock* end = builder_.GetInsertBlock();
-  builder_.CreateBr(done);
-  builder_.SetInsertPoint(done);
+  GoOnIn(builder_, done);
   llvm::PHINode* row = builder_.CreatePHI(word, 2, "row");
   row->addIncoming(mine, before);
   row->addIncoming(token, end);
@@ -161,8 +160,7 @@ Value* GpuTask::TakeRow(uint32_t group) {
   auto* update = builder_.CreateAtomicRMW(llvm::AtomicRMWInst::Add, counter, count, llvm::Align(4),
                                           llvm::AtomicOrdering::Monotonic, scope_);
   aliases_.MarkStatus(update);
-  builder_.CreateBr(join);
-  builder_.SetInsertPoint(join);
+  GoOnIn(builder_, join);
   llvm::PHINode* first = builder_.CreatePHI(small, 2);
   first->addIncoming(builder_.getInt32(0), before);
   first->addIncoming(update, lead);
@@ -177,8 +175,7 @@ Value* GpuTask::TakeRow(uint32_t group) {
   Raise(StatusCode::RowsExhausted, group, builder_.CreateAdd(row, one));
   Value* last = builder_.CreateSub(rows, one);
   llvm::BasicBlock* beyond_end = builder_.GetInsertBlock();
-  builder_.CreateBr(taken);
-  builder_.SetInsertPoint(taken);
+  GoOnIn(builder_, taken);
   llvm::PHINode* result = builder_.CreatePHI(builder_.getInt64Ty(), 2);
   result->addIncoming(row, join_end);
   result->addIncoming(last, beyond_end);

@@ -167,8 +167,7 @@ void LaneFlow::EmitSide(ir::Inst inst, uint32_t side, Value* mask, bool always, 
   EmitBlock(block);
   yield();
   llvm::BasicBlock* end = builder_.GetInsertBlock();
-  builder_.CreateBr(join);
-  builder_.SetInsertPoint(join);
+  GoOnIn(builder_, join);
   for (Value*& value : *values) {
     llvm::PHINode* phi = builder_.CreatePHI(value->getType(), 2);
     phi->addIncoming(llvm::Constant::getNullValue(value->getType()), before);
@@ -316,8 +315,7 @@ void LaneFlow::EmitSteppedFor(ir::Inst inst) {
   llvm::BasicBlock* exit = NewBlock(builder_, "lanes_for_end");
   // The loop is left in front of its first trip from `entry`, so that results are what is carried there.
   llvm::BasicBlock* entry = NewBlock(builder_, "lanes_for_entry");
-  builder_.CreateBr(entry);
-  builder_.SetInsertPoint(entry);
+  GoOnIn(builder_, entry);
   llvm::PHINode* counter = builder_.CreatePHI(builder_.getInt64Ty(), 2);
   llvm::PHINode* more = builder_.CreatePHI(builder_.getInt1Ty(), 2);
   std::vector<Carried> carried = BeginCarried(inst, 3, body, 1, before);
@@ -330,8 +328,7 @@ void LaneFlow::EmitSteppedFor(ir::Inst inst) {
   BindCounter(function_[body].params[0], counter);
   EmitBlock(body);
   SetPlace(inst);
-  builder_.CreateBr(latch);
-  builder_.SetInsertPoint(latch);
+  GoOnIn(builder_, latch);
   EndCarried(carried, body, active, latch);
   counter->addIncoming(
       reversed ? builder_.CreateSub(counter, Step(inst)) : builder_.CreateAdd(counter, Step(inst)), latch);
@@ -358,8 +355,7 @@ void LaneFlow::EmitCountedFor(ir::Inst inst) {
   llvm::BasicBlock* entry = NewBlock(builder_, "lanes_for");
   llvm::BasicBlock* loop = NewBlock(builder_, "lanes_for_do");
   llvm::BasicBlock* exit = NewBlock(builder_, "lanes_for_end");
-  builder_.CreateBr(entry);
-  builder_.SetInsertPoint(entry);
+  GoOnIn(builder_, entry);
   llvm::PHINode* counter = builder_.CreatePHI(low->getType(), 2);
   llvm::PHINode* going = builder_.CreatePHI(enters_phi->getType(), 2);
   std::vector<Carried> carried = BeginCarried(inst, 3, body, 1, before);
@@ -399,8 +395,7 @@ void LaneFlow::EmitWhile(ir::Inst inst) {
   llvm::BasicBlock* header = NewBlock(builder_, "lanes_while");
   llvm::BasicBlock* inside = NewBlock(builder_, "lanes_do");
   llvm::BasicBlock* exit = NewBlock(builder_, "lanes_while_end");
-  builder_.CreateBr(header);
-  builder_.SetInsertPoint(header);
+  GoOnIn(builder_, header);
   llvm::PHINode* going = builder_.CreatePHI(outer_phi->getType(), 2, "going");
   llvm::PHINode* trips = bounded ? builder_.CreatePHI(count, 2, "trips") : nullptr;
   std::vector<Carried> carried = BeginCarried(inst, bounded ? 1 : 0, test, 0, before);

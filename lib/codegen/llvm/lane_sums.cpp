@@ -158,8 +158,7 @@ Value* LaneSums::AddAtOnce(const Sum& sum, Value* own, uint32_t lanes) {
   builder_.CreateBr(join);
   builder_.SetInsertPoint(in_rounds);
   Value* total = TotalOverLanes(sum.what->reduction, sum.what->scalar, own, lanes);
-  builder_.CreateBr(join);
-  builder_.SetInsertPoint(join);
+  GoOnIn(builder_, join);
   llvm::PHINode* either = builder_.CreatePHI(own->getType(), 2);
   either->addIncoming(small, at_once);
   either->addIncoming(total, in_rounds);
@@ -215,8 +214,7 @@ llvm::BasicBlock* LaneSums::OverBlock(const std::vector<Sum>& sums, std::vector<
   builder_.SetInsertPoint(leave);
   for (const Part& part : parts)
     builder_.CreateStore(scalars_.ToMemory(part.scalar, *part.value), place(part, number));
-  builder_.CreateBr(left);
-  builder_.SetInsertPoint(left);
+  GoOnIn(builder_, left);
   wave.MeetBlock(builder_);
   builder_.CreateCondBr(builder_.CreateICmpEQ(number, builder_.getInt32(0)), take, done);
   builder_.SetInsertPoint(take);
@@ -247,8 +245,7 @@ void LaneSums::EndSums(const std::vector<Sum>& sums) {
     UpdateIf(chosen, sums[n], reduced[n].total);
   }
   if (done == nullptr) return;
-  builder_.CreateBr(done);
-  builder_.SetInsertPoint(done);
+  GoOnIn(builder_, done);
 }
 
 }  // namespace adc::codegen

@@ -82,8 +82,7 @@ void SumEmitter::UpdateIf(Value* condition, const Sum& sum, Value* total) {
   builder_.CreateCondBr(condition, update, done);
   builder_.SetInsertPoint(update);
   Update(sum, total);
-  builder_.CreateBr(done);
-  builder_.SetInsertPoint(done);
+  GoOnIn(builder_, done);
 }
 
 void SumEmitter::Update(const Sum& sum, Value* total) {

@@ -99,8 +99,7 @@ void TurnSums::MergeTurn(Value* filled, uint32_t number, uint32_t copies) {
     }
   }
   Update(runs);
-  builder_.CreateBr(done);
-  builder_.SetInsertPoint(done);
+  GoOnIn(builder_, done);
 }
 
 // The turns that are missing until each lane has one add nothing.
@@ -115,8 +114,7 @@ void TurnSums::End() {
   builder_.CreateCondBr(builder_.CreateICmpULT(Lane(), filled), update, done);
   builder_.SetInsertPoint(update);
   Update(runs);
-  builder_.CreateBr(done);
-  builder_.SetInsertPoint(done);
+  GoOnIn(builder_, done);
 }
 
 Value* TurnSums::MergeRest(const Cell& cell, Value* filled) {
