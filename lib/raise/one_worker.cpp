@@ -4,7 +4,9 @@
 #include <set>
 
 #include "analysis/loops.h"
+#include "analysis/structure.h"
 #include "analysis/tasks.h"
+#include "analysis/walk.h"
 #include "ir/reduction.h"
 #include "raise/reach.h"
 
@@ -22,6 +24,8 @@ constexpr uint32_t kDeepest = 6;     ///< loops inside this many others count as
 constexpr uint64_t kWorthwhile = 6;  ///< the updates are this part of the work
 /// Operations of a body: to compile it twice takes longer than its sums are worth.
 constexpr uint64_t kLargeBody = 1000;
+/// Operations of a loop, of which LLVM makes much less where it has plain additions.
+constexpr uint64_t kShortLoop = 100;
 /// The work that a worker could do in the time in which it is woken, some microseconds: 8 lanes at once,
 /// where code has lanes.
 constexpr uint64_t kWaking = uint64_t{1} << 15;
@@ -69,6 +73,35 @@ void Add(const ir::Function& kernel, ir::Block block, uint64_t times, uint64_t r
           depth + (is_loop ? 1 : 0), work);
     }
   }
+}
+
+/// Whether updates that one worker alone need not make as they are go to one cell in all turns of `loop`, or
+/// from cell to cell.
+bool Sweeps(const ir::Function& kernel, const analysis::Structure& structure, ir::Inst loop,
+            ir::Inst update) {
+  std::span<const ir::Value> indices = kernel.Indices(update);
+  auto is_fixed = [&](ir::Value v) { return structure.DefinedOutside(v, loop); };
+  if (std::ranges::all_of(indices, is_fixed)) return true;
+  return kernel[loop].op == ir::Op::For && indices.back() == kernel[kernel[loop].regions[0]].params[0] &&
+         std::all_of(indices.begin(), indices.end() - 1, is_fixed);
+}
+
+/// Whether a short loop in `block` makes such updates.
+bool HasShortSweep(const ir::Function& kernel, const analysis::Structure& structure, ir::Block block) {
+  return std::ranges::any_of(kernel[block].insts, [&](ir::Inst inst) {
+    uint64_t operations = 0;
+    bool sweeps = false, is_loop = kernel[inst].op == ir::Op::For || kernel[inst].op == ir::Op::While;
+    for (ir::Block region : kernel[inst].regions) {
+      if (!region.Valid()) continue;
+      if (HasShortSweep(kernel, structure, region)) return true;
+      if (!is_loop) continue;
+      analysis::ForEachInst(kernel, region, [&](ir::Inst inner) {
+        ++operations;
+        sweeps = sweeps || (UpdatesTogether(kernel, inner) && Sweeps(kernel, structure, inst, inner));
+      });
+    }
+    return sweeps && operations <= kShortLoop;
+  });
 }
 
 /// Which updates of a task a worker may make in copies of their buffers.
@@ -149,7 +182,9 @@ void MarkOneWorker(ir::Module&, ir::Function& kernel, const RaiseConfig& config)
     if (work.known)
       workers.waking = static_cast<uint32_t>(kWaking / std::clamp<uint64_t>(work.own, 1, kWaking));
     if (!config.form_for_one || work.updates * kWorthwhile <= work.all) continue;
-    kernel[task.parallel].words.Add(work.operations > kLargeBody ? ir::Word::AsksAlone : ir::Word::Alone);
+    bool asks = work.operations > kLargeBody &&
+                !HasShortSweep(kernel, analysis::Structure(kernel), kernel[task.parallel].regions[0]);
+    kernel[task.parallel].words.Add(asks ? ir::Word::AsksAlone : ir::Word::Alone);
     workers.reach = ReachOf(kernel, task.parallel);
     // Where it is known, most iterations of a call meet those of no other.
     if (workers.reach.empty() && !ir::IsCounting(kernel.role))

@@ -12,8 +12,8 @@
 // has a form for that, with plain additions to memory in place of tables and atomics. Where an inner loop
 // sweeps cells, LLVM vectorises plain additions; where it leaves its cell alone, they stay in registers. It
 // does neither with atomics and tables. The form costs code and the time to compile it. So there is one only
-// where the sums are a good part of the work. A large body has one form for all workers, whose sums ask:
-// `asks_alone`.
+// where the sums are a good part of the work. A large body has one form for all workers, whose sums ask
+// (`asks_alone`), unless short loops make sums.
 //
 // Among others a worker runs the same form: the iterations that meet those of no other call, where it is
 // known how far apart iterations meet (`reach`, reach.h); or all of them, on copies of the buffers into which
