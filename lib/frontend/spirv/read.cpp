@@ -39,7 +39,15 @@ std::string Problem(const Words& words, const ReadConfig& config) {
   options.SetWorkgroupScalarBlockLayout(true);
   if (config.before_legalization) options.SetBeforeHlslLegalization(true);
   if (tools.Validate(words.data(), words.size(), options)) return {};
-  return problem.empty() ? "the module is not valid" : problem;
+  // It may have several lines: what is wrong, and the instruction.
+  std::string line;
+  for (char c : problem) {
+    bool is_blank = c == ' ' || c == '\n' || c == '\t' || c == '\r';
+    if (is_blank && (line.empty() || line.back() == ' ')) continue;
+    line += is_blank ? ' ' : c;
+  }
+  if (line.ends_with(' ')) line.pop_back();
+  return line.empty() ? "the module is not valid" : line;
 }
 
 /// The line of a file without the blanks around it.
