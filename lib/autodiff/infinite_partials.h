@@ -7,7 +7,8 @@
 // (strong_zero.h), and is due where a partial may be infinite or undefined at numbers: at singular
 // operations and exponentials that overflow; and at what reads their results on the way to an operation that
 // makes a number of an infinity. Elsewhere the value is infinite or undefined as well, and no branch drops
-// it. Numbers from memory, and sums and products of them, count as finite.
+// it. Numbers from buffers, and sums and products of them, count as finite; local arrays are followed, as
+// values that loops carry and branches hand on are.
 //
 // Requires: a function in Phase::Scalar. Breaks: nothing, it only looks. Linear time.
 

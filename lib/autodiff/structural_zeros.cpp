@@ -13,6 +13,7 @@
 #include "autodiff/region_tree.h"
 #include "autodiff/rules.h"
 #include "autodiff/singular.h"
+#include "autodiff/sources.h"
 #include "ir/op.h"
 
 namespace adc::autodiff {
@@ -259,14 +260,8 @@ class StructuralZeros::GuardFinder : Finder {
 
   void FindMemory() {
     overwritten_ = FindOverwrittenStores(structure_);
-    for (Inst inst : structure_.Order()) {
-      const ir::InstData& data = function_[inst];
-      if (!ir::IsAccess(data.op)) continue;
-      Value memory = function_.Operand(inst, 0);
-      std::span<const Value> stored = function_.AccessValues(inst);
-      stored_[memory].insert(stored_[memory].end(), stored.begin(), stored.end());
-      if (data.op == Op::Load) loads_[memory].push_back(inst);
-    }
+    for (Inst inst : structure_.Order())
+      if (function_[inst].op == Op::Load) loads_[function_.Operand(inst, 0)].push_back(inst);
   }
 
   /// An index, or the bound of one, that runs through memory: made of literals, parameters, shapes and loops'
@@ -321,7 +316,7 @@ class StructuralZeros::GuardFinder : Finder {
       if (reading == ReadingOf(v)) continue;
       readings_.push_back(std::move(reading));
       reading_number_[v] = static_cast<uint32_t>(readings_.size());
-      for (Value source : SourcesOf(v))
+      for (Value source : sources_.Of(v))
         if (activity_.Active(source)) work.push_back(source);
     }
   }
@@ -356,36 +351,6 @@ class StructuralZeros::GuardFinder : Finder {
     for (auto [known, read] : reading.sides)
       if (known == side) return read;
     return Read::Perhaps;
-  }
-
-  /// The values that the adjoint of `v` is handed to.
-  std::vector<Value> SourcesOf(Value v) const {
-    const ir::ValueData& value = function_[v];
-    Inst inst = function_.DefiningInst(v);
-    uint32_t k = 0;
-    if (value.kind == ir::ValueKind::BlockParam) {
-      inst = function_[Block(value.owner)].owner;
-      if (!inst.Valid() || !IsSerialLoop(function_[inst].op)) return {};
-      k = value.number - (function_[inst].op == Op::For ? 1 : 0);
-    } else if (inst.Valid()) {
-      k = v.raw - function_[inst].first_result.raw;
-    } else {
-      return {};
-    }
-    const ir::InstData& data = function_[inst];
-    if (IsSerialLoop(data.op)) return {CarriedInit(function_, inst, k), CarriedYield(function_, inst, k)};
-    if (data.op == Op::If) {
-      std::vector<Value> sources;
-      for (Block region : data.regions) sources.push_back(function_.Operand(function_.Terminator(region), k));
-      return sources;
-    }
-    if (data.op == Op::Load) {
-      auto stored = stored_.find(function_.Operand(inst, 0));
-      return stored == stored_.end() ? std::vector<Value>() : stored->second;
-    }
-    if (ir::InfoOf(data.op).effect != ir::Effect::Pure) return {};
-    std::span<const Value> operands = function_.Operands(inst);
-    return {operands.begin(), operands.end()};
   }
 
   Reading Compute(Value v) const {
@@ -559,8 +524,8 @@ class StructuralZeros::GuardFinder : Finder {
     return best;
   }
 
-  std::map<Value, std::vector<Value>> stored_;  ///< by memory
-  std::map<Value, std::vector<Inst>> loads_;    ///< by memory
+  Sources sources_{structure_};
+  std::map<Value, std::vector<Inst>> loads_;  ///< by memory
   IndexSet<Inst> overwritten_;
   std::vector<Reading> readings_;
   SideTable<Value, uint32_t> reading_number_;  ///< plus one; 0 where nothing is known to be missing

@@ -1,0 +1,53 @@
+#include "autodiff/sources.h"
+
+#include "autodiff/region_tree.h"
+#include "ir/op.h"
+
+namespace adc::autodiff {
+
+using ir::Block;
+using ir::Inst;
+using ir::Op;
+using ir::Value;
+
+Sources::Sources(const analysis::Structure& structure) : function_(structure.function()) {
+  for (Inst inst : structure.Order()) {
+    if (!ir::IsAccess(function_[inst].op)) continue;
+    std::span<const Value> values = function_.AccessValues(inst);
+    std::vector<Value>& written = written_[function_.Operand(inst, 0)];
+    written.insert(written.end(), values.begin(), values.end());
+  }
+}
+
+std::vector<Value> Sources::Of(Value v) const {
+  const ir::ValueData& value = function_[v];
+  Inst inst = function_.DefiningInst(v);
+  uint32_t k = 0;
+  if (value.kind == ir::ValueKind::BlockParam) {
+    inst = function_[Block(value.owner)].owner;
+    if (!inst.Valid() || !IsSerialLoop(function_[inst].op)) return {};
+    bool is_for = function_[inst].op == Op::For;
+    if (is_for && value.number == 0) return {};
+    k = value.number - (is_for ? 1 : 0);
+  } else if (inst.Valid()) {
+    k = v.raw - function_[inst].first_result.raw;
+  } else {
+    return {};
+  }
+  const ir::InstData& data = function_[inst];
+  if (IsSerialLoop(data.op)) return {CarriedInit(function_, inst, k), CarriedYield(function_, inst, k)};
+  if (data.op == Op::If) {
+    std::vector<Value> sources;
+    for (Block region : data.regions) sources.push_back(function_.Operand(function_.Terminator(region), k));
+    return sources;
+  }
+  if (data.op == Op::Load) {
+    auto written = written_.find(function_.Operand(inst, 0));
+    return written == written_.end() ? std::vector<Value>() : written->second;
+  }
+  if (ir::InfoOf(data.op).effect != ir::Effect::Pure) return {};
+  std::span<const Value> operands = function_.Operands(inst);
+  return {operands.begin(), operands.end()};
+}
+
+}  // namespace adc::autodiff
