@@ -49,6 +49,12 @@ inline bool ComesBefore(const Section& left, const Section& right) {
   return left.kind < right.kind;
 }
 
+/// Relocatable objects and shared images. They hold the same code, and that of targets is alike: the raw
+/// bytes of the first one may be the prefix of the others.
+inline bool IsProcessorCode(uint32_t kind) {
+  return kind == section::kObject || kind == section::kImage;
+}
+
 inline uint64_t AlignUp(uint64_t value, uint64_t alignment) {
   return (value + alignment - 1) & ~(alignment - 1);
 }

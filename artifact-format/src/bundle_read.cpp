@@ -147,6 +147,7 @@ class IndexReader {
 
   bool Sections() {
     uint64_t end = kHeaderSize + uint64_t{count_} * kEntrySize;
+    index_->first_code = kNoSection;
     if (!index_->sections.TryReserve(count_)) return NoMemory();
     for (uint32_t number = 0; number < count_; ++number) {
       section_ = number;
@@ -183,60 +184,65 @@ class IndexReader {
     item->target = At<uint32_t>(at + row::kTarget);
     item->alignment = At<uint16_t>(at + row::kAlignment);
     item->known = IsKnown(item->kind);
-    char name[5];
-    SectionKindName(item->kind, name);
-    std::string_view kind(name, 4);
-    uint32_t storage = item->kind == section::kSpirv ? kStorageFlags : uint32_t{kSectionZstd};
+    char kind[5], name[16];
+    SectionKindName(item->kind, kind);
+    TextWriter(name, sizeof name) << "section " << kind;
+    uint32_t storage = kSectionZstd;
+    if (item->kind == section::kSpirv) storage |= kSectionDifferences;
+    if (IsProcessorCode(item->kind)) {
+      if (index_->first_code != kNoSection)
+        storage |= kSectionPrefix;
+      else
+        index_->first_code = section_;
+    }
     if ((item->flags & ~(kSectionRequired | storage)) != 0) {
-      return Bad(Code::kMalformed, Rule::kH3, at + row::kFlags, "section ", kind, " has unknown flags");
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kFlags, name, " has unknown flags");
     }
     if (!item->known && (item->flags & kSectionRequired)) {
-      return Bad(Code::kUnsupported, Rule::kH3, at, "section ", kind,
-                 " is required and unknown to this reader");
+      return Bad(Code::kUnsupported, Rule::kH3, at, name, " is required and unknown to this reader");
     }
     if (At<uint16_t>(at + row::kZero16) != 0 || At<uint64_t>(at + row::kZero64) != 0) {
-      return Bad(Code::kMalformed, Rule::kH3, at + row::kZero16, "reserved fields of section ", kind,
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kZero16, "reserved fields of ", name,
                  " are not zero");
     }
     uint64_t alignment = item->alignment;
     if (alignment == 0 || alignment > 4096 || (alignment & (alignment - 1)) != 0) {
-      return Bad(Code::kMalformed, Rule::kH3, at + row::kAlignment, "section ", kind, " has alignment ",
-                 alignment);
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kAlignment, name, " has alignment ", alignment);
     }
     if (item->target != kNoTarget && item->target >= limits_.targets) {
-      return Bad(Code::kOverLimit, Rule::kH3, at + row::kTarget, "section ", kind, " names target ",
-                 item->target, ", over the limit of ", limits_.targets, " targets");
+      return Bad(Code::kOverLimit, Rule::kH3, at + row::kTarget, name, " names a target over the limit of ",
+                 limits_.targets, " targets");
     }
     // The content id leaves the signature out, so the rules here fix the content of its row.
     if (item->kind == section::kSignature &&
         (item->flags != 0 || item->target != kNoTarget || alignment != kSectionAlignment)) {
-      return Bad(Code::kMalformed, Rule::kH3, at, "section ", kind,
-                 " is optional, plain, of no target and aligned to ", kSectionAlignment);
+      return Bad(Code::kMalformed, Rule::kH3, at, name, " is optional, plain, of no target and aligned to ",
+                 kSectionAlignment);
     }
-    return Sizes(at, *item, kind);
+    return Sizes(at, *item, name);
   }
 
-  bool Sizes(uint64_t at, const Section& item, std::string_view kind) {
+  bool Sizes(uint64_t at, const Section& item, const char* name) {
     bool packed = item.flags & kSectionZstd;
     if (item.stored_size == 0 || item.raw_size == 0) {
-      return Bad(Code::kMalformed, Rule::kH3, at + row::kStoredSize, "section ", kind, " is empty");
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kStoredSize, name, " is empty");
     }
     if (item.raw_size > limits_.section_bytes ||
         (item.kind == section::kMeta && item.raw_size > limits_.metadata_bytes)) {
-      return Bad(Code::kOverLimit, Rule::kH4, at + row::kRawSize, "section ", kind, " of ", item.raw_size,
+      return Bad(Code::kOverLimit, Rule::kH4, at + row::kRawSize, name, " of ", item.raw_size,
                  " bytes is over the limit");
     }
     if (!packed && (item.stored_size != item.raw_size || item.stored_hash != item.raw_hash ||
-                    item.flags & kSectionDifferences)) {
-      return Bad(Code::kMalformed, Rule::kH3, at + row::kRawSize, "section ", kind,
+                    item.flags & kStorageFlags)) {
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kRawSize, name,
                  " is stored as it is, yet sizes or hashes differ");
     }
     if (packed && item.stored_size >= item.raw_size) {
-      return Bad(Code::kMalformed, Rule::kH3, at + row::kRawSize, "section ", kind, " grew by compression");
+      return Bad(Code::kMalformed, Rule::kH3, at + row::kRawSize, name, " grew by compression");
     }
     if (packed && item.raw_size / item.stored_size >= limits_.ratio) {
-      return Bad(Code::kOverLimit, Rule::kH5, at + row::kRawSize, "section ", kind,
-                 " is compressed more than ", limits_.ratio, " to 1");
+      return Bad(Code::kOverLimit, Rule::kH5, at + row::kRawSize, name, " is compressed more than ",
+                 limits_.ratio, " to 1");
     }
     return true;
   }
@@ -316,8 +322,9 @@ void ZstdRelease(void* user, void* memory) {
 // Sections of one bundle, one after the other, with one decoder: making one takes longer than most sections.
 class SectionReader {
  public:
-  SectionReader(std::span<const uint8_t> file, const BundleIndex& index, const Limits& limits)
-      : file_(file), index_(index), limits_(limits) {}
+  SectionReader(std::span<const uint8_t> file, const BundleIndex& index, const Limits& limits,
+                const Allocator* allocator)
+      : prefix(allocator), file_(file), index_(index), limits_(limits) {}
   ~SectionReader() { ZSTD_freeDCtx(context_); }
   SectionReader(const SectionReader&) = delete;
   SectionReader& operator=(const SectionReader&) = delete;
@@ -330,11 +337,14 @@ class SectionReader {
       return Fail(error, Code::kMalformed, Rule::kH1, "a section reaches past the end of the file");
     }
     std::span<const uint8_t> stored = file_.subspan(item.offset, item.stored_size);
+    if (item.flags & kSectionPrefix && prefix.empty()) {
+      if (!Read(index_.first_code, &prefix, error)) return false;
+      if (error) error->section = number;
+    }
     bytes->clear();
     if (item.flags & kSectionZstd && !CheckFrame(stored, item.raw_size, error)) return false;
     if (!bytes->TryResize(item.raw_size)) {
-      return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for a section of ", item.raw_size,
-                  " bytes");
+      return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for a section");
     }
     if (item.flags & kSectionZstd) {
       if (!Decompress(stored, item.flags, bytes, error)) return false;
@@ -349,14 +359,18 @@ class SectionReader {
     return true;
   }
 
+  Vector<uint8_t> prefix;  ///< the raw bytes of the first code, from which others are decompressed
+
  private:
   bool Decompress(std::span<const uint8_t> stored, uint32_t flags, Vector<uint8_t>* bytes, Error* error) {
     if (!context_) {
-      ZSTD_customMem memory = {ZstdAllocate, ZstdRelease, const_cast<Allocator*>(bytes->allocator())};
+      ZSTD_customMem memory = {ZstdAllocate, ZstdRelease, const_cast<Allocator*>(prefix.allocator())};
       context_ = ZSTD_createDCtx_advanced(memory);
       if (!context_) return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for the decoder");
     }
-    size_t size = ZSTD_decompressDCtx(context_, bytes->data(), bytes->size(), stored.data(), stored.size());
+    size_t of_prefix = flags & kSectionPrefix ? prefix.size() : 0;
+    size_t size = ZSTD_decompress_usingDict(context_, bytes->data(), bytes->size(), stored.data(),
+                                            stored.size(), prefix.data(), of_prefix);
     bool good = !ZSTD_isError(size) && size == bytes->size();
     if (good && flags & kSectionDifferences) good = FromDifferences({bytes->data(), size});
     if (!good) return Fail(error, Code::kCorrupt, Rule::kH5, "a compressed section does not decompress");
@@ -366,7 +380,7 @@ class SectionReader {
   std::span<const uint8_t> file_;
   const BundleIndex& index_;
   const Limits& limits_;
-  ZSTD_DCtx* context_ = nullptr;  ///< of the memory of the first section that was decompressed
+  ZSTD_DCtx* context_ = nullptr;
 };
 
 }  // namespace
@@ -412,7 +426,7 @@ bool ReadIndex(std::span<const uint8_t> file, const Limits& limits, const Alloca
 
 bool ReadSection(std::span<const uint8_t> file, const BundleIndex& index, uint32_t number,
                  const Limits& limits, Vector<uint8_t>* bytes, Error* error) {
-  return SectionReader(file, index, limits).Read(number, bytes, error);
+  return SectionReader(file, index, limits, bytes->allocator()).Read(number, bytes, error);
 }
 
 namespace {
@@ -437,11 +451,12 @@ bool CheckSections(SectionReader& reader, const BundleIndex& index, const Metada
                    std::span<const uint8_t> first, OpenBudget* budget, Error* error) {
   constexpr uint64_t kPasses = 6;  // decompressing, two hashes, looking for entry points
   Sha256 sha;
-  Vector<uint8_t> bytes(budget->allocator());
+  Vector<uint8_t> other(budget->allocator());
   for (uint32_t number = 0; number < index.sections.size(); ++number) {
     const Section& item = index.sections[number];
     uint64_t passes = kPasses + (item.flags & kSectionDifferences ? kOpenStepsOfDifferences : 0);
     if (!budget->Spend(passes * item.raw_size)) return OverSteps(error);
+    Vector<uint8_t>& bytes = number == index.first_code ? reader.prefix : other;
     if (number > 0 && !reader.Read(number, &bytes, error)) return false;
     std::span<const uint8_t> raw = first;
     if (number > 0) raw = {bytes.data(), bytes.size()};
@@ -466,7 +481,7 @@ bool ReadParts(std::span<const uint8_t> file, const Limits& limits, OpenBudget* 
   if (!budget->Spend(file.size())) return OverSteps(error);
   if (!ReadIndex(file, limits, budget->allocator(), index, error) || !TakeRaw(*index, budget, error))
     return false;
-  SectionReader reader(file, *index, limits);
+  SectionReader reader(file, *index, limits, budget->allocator());
   Vector<uint8_t> json(budget->allocator());
   if (!reader.Read(0, &json, error)) return false;
   std::string_view text(reinterpret_cast<const char*>(json.data()), json.size());
@@ -495,7 +510,7 @@ bool ReadSectionAgain(std::span<const uint8_t> file, const BundleIndex& index, u
   if (!copy.TryResize(file.size()))
     return Fail(error, Code::kOutOfMemory, Rule::kNone, "out of memory for a copy of the bundle");
   std::memcpy(copy.data(), file.data(), file.size());
-  SectionReader reader({copy.data(), copy.size()}, index, limits);
+  SectionReader reader({copy.data(), copy.size()}, index, limits, bytes->allocator());
   Sha256 sha;
   for (uint32_t each = 0; each < index.sections.size(); ++each) {
     Vector<uint8_t>* raw = each == number ? bytes : &other;

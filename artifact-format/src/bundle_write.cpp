@@ -15,7 +15,8 @@ struct Item {
   Section row;
   Vector<uint8_t> differences, compressed;  // empty where the section is stored without
   std::span<const uint8_t> raw, stored;
-  bool over_budget = false;
+  std::span<const uint8_t> prefix;  // empty where the section is compressed alone
+  bool compress = false, over_budget = false;
 
   std::span<const uint8_t> Packed() const {
     return differences.empty() ? raw : std::span<const uint8_t>(differences.data(), differences.size());
@@ -32,10 +33,24 @@ bool Compress(Item* item, Error* error) {
     bool has = ToDifferences({item->differences.data(), item->differences.size()});
     if (!has) item->differences.clear();
   }
-  if (!CompressSection(item->Packed(), 0, &item->compressed, error)) return false;
+  if (!CompressSection(item->Packed(), item->prefix, 0, &item->compressed, error)) return false;
   if (item->compressed.empty()) return true;
   item->row.flags |= kSectionZstd;
   if (!item->differences.empty()) item->row.flags |= kSectionDifferences;
+  if (!item->prefix.empty()) item->row.flags |= kSectionPrefix;
+  return true;
+}
+
+// Code for processors has the first of its kind as prefix, as far as a window reaches.
+bool CompressAll(std::span<Item> items, Error* error) {
+  const Item* first = nullptr;
+  for (Item& item : items) {
+    bool is_code = IsProcessorCode(item.row.kind);
+    if (is_code && first && first->raw.size() + item.raw.size() <= uint64_t{1} << kMaxWindowLog)
+      item.prefix = first->raw;
+    if (is_code && !first) first = &item;
+    if (item.compress && !Compress(&item, error)) return false;
+  }
   return true;
 }
 
@@ -86,7 +101,7 @@ bool StoreWithinBudget(std::span<Item> items, Error* error) {
       plain += MissingBytes(items, whole - plain);
       if (plain >= whole) {
         most->compressed.clear();
-      } else if (!CompressSection(most->Packed(), plain, &most->compressed, error)) {
+      } else if (!CompressSection(most->Packed(), most->prefix, plain, &most->compressed, error)) {
         return false;
       }
     }
@@ -128,9 +143,7 @@ bool WriteBundle(std::span<const SectionInput> inputs, Vector<uint8_t>* file, Er
       return Fail(error, Code::kArgument, Rule::kNone,
                   "a signature is optional, of no target and aligned to ", kSectionAlignment);
     }
-    if (input.compress && !is_signature) {
-      if (!Compress(&item, error)) return false;
-    }
+    item.compress = input.compress && !is_signature;
     size_t at = items.size();
     items.push_back(std::move(item));
     while (at > 0 && ComesBefore(items[at].row, items[at - 1].row)) {
@@ -147,6 +160,7 @@ bool WriteBundle(std::span<const SectionInput> inputs, Vector<uint8_t>* file, Er
     }
   }
 
+  if (!CompressAll({items.data(), items.size()}, error)) return false;
   if (!StoreWithinBudget({items.data(), items.size()}, error)) return false;
   uint64_t end = kHeaderSize + kEntrySize * items.size();
   for (Item& item : items) {

@@ -16,7 +16,8 @@ constexpr size_t kThorough = 512 << 10;
 // is.
 constexpr size_t kBlockHeader = 3, kMostOfBlock = 128 << 10;
 
-bool Copy(std::span<const uint8_t> bytes, size_t plain, Vector<uint8_t>* stored, Error* error) {
+bool Copy(std::span<const uint8_t> bytes, std::span<const uint8_t> prefix, size_t plain,
+          Vector<uint8_t>* stored, Error* error) {
   size_t bound = ZSTD_compressBound(bytes.size()) + kBlockHeader * (plain / kMostOfBlock + 2);
   ZSTD_CCtx* context = ZSTD_createCCtx();
   if (!context || !stored->TryResize(bound)) {
@@ -30,6 +31,7 @@ bool Copy(std::span<const uint8_t> bytes, size_t plain, Vector<uint8_t>* stored,
   ZSTD_CCtx_setParameter(context, ZSTD_c_checksumFlag, 0);
   ZSTD_CCtx_setParameter(context, ZSTD_c_dictIDFlag, 0);
   ZSTD_CCtx_setPledgedSrcSize(context, bytes.size());
+  if (!prefix.empty()) ZSTD_CCtx_refPrefix(context, prefix.data(), prefix.size());
   // With a plain end the frame is left open after the compressed blocks.
   ZSTD_inBuffer from = {bytes.data(), bytes.size() - plain, 0};
   ZSTD_outBuffer to = {stored->data(), bound, 0};
@@ -50,11 +52,12 @@ bool Copy(std::span<const uint8_t> bytes, size_t plain, Vector<uint8_t>* stored,
 
 }  // namespace
 
-bool CompressSection(std::span<const uint8_t> bytes, size_t plain, Vector<uint8_t>* stored, Error* error) {
-  if (!Copy(bytes, plain, stored, error)) return false;
+bool CompressSection(std::span<const uint8_t> bytes, std::span<const uint8_t> prefix, size_t plain,
+                     Vector<uint8_t>* stored, Error* error) {
+  if (!Copy(bytes, prefix, plain, stored, error)) return false;
   uint64_t ratio = Limits{}.ratio;
   if (stored->empty() || bytes.size() / stored->size() < ratio) return true;
-  return Copy(bytes, bytes.size() / ratio + 1, stored, error);
+  return Copy(bytes, prefix, bytes.size() / ratio + 1, stored, error);
 }
 
 }  // namespace adc::artifact

@@ -13,7 +13,7 @@ import sys
 import tempfile
 
 TEN = {"cpu:x86-64-v3": 5_000, "cuda": 6_000, "hip": 7_000, "vulkan:1.3": 6_500, "metal": 6_000}
-FOR_ALL = {10: 22_500, 100: 90_000}
+FOR_ALL = {10: 20_480, 100: 90_000}
 STEPS, METADATA_STEPS, SPIRV_STEPS, OWN_STEPS, STEPS_PER_BYTE = 7, 13, 9, 19 << 20, 40
 
 

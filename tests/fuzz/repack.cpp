@@ -27,6 +27,12 @@ struct Content {
   std::vector<uint8_t> bytes;
 };
 
+const Content* FirstProcessorCode(const std::vector<Content>& contents) {
+  for (const Content& content : contents)
+    if (content.input.kind == section::kObject || content.input.kind == section::kImage) return &content;
+  return nullptr;
+}
+
 // What each row names, decompressed where that can be done.
 std::vector<Content> Contents(const std::vector<uint8_t>& file) {
   std::vector<Content> contents;
@@ -47,7 +53,12 @@ std::vector<Content> Contents(const std::vector<uint8_t>& file) {
     content.bytes.assign(stored, stored + size);
     if ((file[at + 4] & kSectionZstd) && raw > 0 && raw <= kMostRaw) {
       std::vector<uint8_t> plain(raw);
-      size_t got = ZSTD_decompress(plain.data(), plain.size(), stored, size);
+      const Content* first = file[at + 4] & kSectionPrefix ? FirstProcessorCode(contents) : nullptr;
+      ZSTD_DCtx* context = ZSTD_createDCtx();
+      size_t got =
+          ZSTD_decompress_usingDict(context, plain.data(), plain.size(), stored, size,
+                                    first ? first->bytes.data() : nullptr, first ? first->bytes.size() : 0);
+      ZSTD_freeDCtx(context);
       if (!ZSTD_isError(got) && got > 0) {
         plain.resize(got);
         if (file[at + 4] & kSectionDifferences) FromDifferences(plain);

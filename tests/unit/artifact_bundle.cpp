@@ -354,6 +354,71 @@ TEST_CASE("compressed sections are one plain frame of the stated size", "[bundle
   CHECK_FALSE(open_with(damaged).ok());
 }
 
+TEST_CASE("code for processors is stored as what differs from the first", "[bundle]") {
+  Bytes noise(20'000);
+  uint32_t state = 1;
+  for (uint8_t& byte : noise) byte = static_cast<uint8_t>((state = state * 1664525 + 1013904223) >> 24);
+  Bytes object = noise, second = noise;
+  object.insert(object.begin() + 5000, 300, 7);
+  second[9000] ^= 1;
+  auto write = [&](bool compress) {
+    Sample sample;
+    sample.Add(section::kImage, 0, noise);
+    sample.Add(section::kObject, 0, object);
+    sample.Add(section::kImage, 1, second);
+    for (SectionInput& input : sample.inputs) input.compress = compress;
+    return sample.Write();
+  };
+  // By target, then kind: META; SHLB, OBJ_ and PTX_ of target 0; SHLB of target 1.
+  const Bytes* contents[] = {nullptr, &noise, &object, nullptr, &second};
+  Bytes file = write(true), plain = write(false);
+  BundleIndex index, of_plain;
+  Error error;
+  REQUIRE(ReadIndex(Span(file), Limits(), nullptr, &index, &error));
+  REQUIRE(ReadIndex(Span(plain), Limits(), nullptr, &of_plain, &error));
+  CHECK(std::memcmp(index.content_id, of_plain.content_id, kContentIdSize) == 0);
+  CHECK(index.sections[1].flags == 0);
+  for (uint32_t number : {1, 2, 4}) {
+    INFO(number);
+    Vector<uint8_t> raw;
+    REQUIRE(ReadSection(Span(file), index, number, Limits(), &raw, &error));
+    CHECK(Bytes(raw.begin(), raw.end()) == *contents[number]);
+    REQUIRE(ReadSectionAgain(Span(file), index, number, Limits(), &raw, &error));
+    CHECK(Bytes(raw.begin(), raw.end()) == *contents[number]);
+    if (number == 1) continue;
+    CHECK(index.sections[number].flags == (kSectionZstd | kSectionPrefix));
+    CHECK(index.sections[number].stored_size < 200);
+  }
+
+  // The flag stands where there is something to follow, and with a frame.
+  auto code_with = [](Bytes changed, uint32_t number, uint32_t flags) {
+    Put(changed, 128 + 64 * number + 4, flags, 4);
+    Rehash(changed);
+    BundleIndex read;
+    Error why;
+    Vector<uint8_t> raw;
+    if (ReadIndex(Span(changed), Limits(), nullptr, &read, &why))
+      CHECK_FALSE(ReadSection(Span(changed), read, number, Limits(), &raw, &why));
+    return why.code;
+  };
+  CHECK(code_with(file, 1, kSectionPrefix) == Code::kMalformed);
+  CHECK(code_with(file, 1, kSectionZstd | kSectionPrefix) == Code::kMalformed);
+  CHECK(code_with(plain, 2, kSectionPrefix) == Code::kMalformed);
+  CHECK(code_with(file, 2, kSectionZstd) == Code::kCorrupt);
+  CHECK(code_with(file, 2, kSectionZstd | kSectionPrefix | kSectionDifferences) == Code::kMalformed);
+  CHECK(code_with(file, 3, kSectionZstd | kSectionPrefix) == Code::kMalformed);
+  // After another prefix the bytes are others, and do not have their hash.
+  Bytes damaged = file;
+  damaged[index.sections[1].offset + 100] ^= 1;
+  uint64_t hash = Hash64(Span(damaged).subspan(index.sections[1].offset, noise.size()));
+  for (size_t at : {32, 40}) Put(damaged, 128 + 64 + at, hash, 8);
+  Rehash(damaged);
+  Vector<uint8_t> raw;
+  REQUIRE(ReadIndex(Span(damaged), Limits(), nullptr, &index, &error));
+  CHECK_FALSE(ReadSection(Span(damaged), index, 2, Limits(), &raw, &error));
+  CHECK(error.code == Code::kCorrupt);
+}
+
 TEST_CASE("what compresses too well is stored as small as readers take it", "[bundle]") {
   constexpr size_t kRaw = 4'000'000;
   auto write = [](size_t comment, bool over_budget) {

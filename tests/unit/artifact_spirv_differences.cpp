@@ -163,7 +163,7 @@ TEST_CASE("SPIR-V is stored by differences, and is the same", "[differences]") {
   Error error;
   REQUIRE(ReadBundle(file, {}, nullptr, &index, &metadata, &error));
   REQUIRE(ReadBundle(plain, {}, nullptr, &of_plain, &metadata, &error));
-  CHECK(index.sections[1].flags == kStorageFlags);
+  CHECK(index.sections[1].flags == (kSectionZstd | kSectionDifferences));
   CHECK(of_plain.sections[1].flags == 0);
   CHECK(std::memcmp(index.content_id, of_plain.content_id, kContentIdSize) == 0);
   Vector<uint8_t> bytes;
@@ -180,11 +180,12 @@ TEST_CASE("sections with differences are compressed SPIR-V, or refused", "[diffe
     Rehash(file);
     return ErrorOf(file);
   };
-  CHECK(with_flags(bundled.Write(true), kStorageFlags).ok());
+  CHECK(with_flags(bundled.Write(true), kSectionZstd | kSectionDifferences).ok());
   CHECK(with_flags(bundled.Write(false), kSectionDifferences).code == Code::kMalformed);
-  CHECK(with_flags(bundled.Write(true, FourCC("XTRA")), kStorageFlags).code == Code::kMalformed);
+  CHECK(with_flags(bundled.Write(true, FourCC("XTRA")), kSectionZstd | kSectionDifferences).code ==
+        Code::kMalformed);
   CHECK(with_flags(bundled.Write(true), kSectionZstd).code == Code::kCorrupt);
   bundled.code.resize(bundled.code.size() - 3);
   CHECK(with_flags(bundled.Write(true), kSectionZstd).code == Code::kMalformed);
-  CHECK(with_flags(bundled.Write(true), kStorageFlags).code == Code::kCorrupt);
+  CHECK(with_flags(bundled.Write(true), kSectionZstd | kSectionDifferences).code == Code::kCorrupt);
 }

@@ -14,7 +14,7 @@
 namespace adc::artifact {
 
 inline constexpr uint16_t kFormatMajor = 1;
-inline constexpr uint16_t kFormatMinor = 17;
+inline constexpr uint16_t kFormatMinor = 18;
 inline constexpr uint64_t kHeaderSize = 128;
 inline constexpr uint64_t kEntrySize = 64;
 inline constexpr uint64_t kSectionAlignment = 64;
@@ -47,9 +47,10 @@ enum SectionFlags : uint32_t {
   kSectionRequired = 1u << 0,     ///< a reader that does not know the kind must refuse
   kSectionZstd = 1u << 1,         ///< stored as one zstd frame
   kSectionDifferences = 1u << 2,  ///< of SPIR-V with differences (artifact/spirv_differences.h)
+  kSectionPrefix = 1u << 3,       ///< a zstd frame behind the raw bytes of the first code for processors
 };
 /// Of these, those that say how a section is stored and nothing of what it holds.
-inline constexpr uint32_t kStorageFlags = kSectionZstd | kSectionDifferences;
+inline constexpr uint32_t kStorageFlags = kSectionZstd | kSectionDifferences | kSectionPrefix;
 
 /// One section to write. `target` is an index in Metadata::targets, or kNoTarget.
 struct SectionInput {
@@ -88,6 +89,7 @@ struct BundleIndex {
   uint64_t file_size = 0;
   uint8_t content_id[kContentIdSize] = {};
   Vector<Section> sections;
+  uint32_t first_code = kNoSection;  ///< the section that is the prefix of others
 
   const Section* Find(uint32_t kind, uint32_t target = kNoTarget) const;
 };
