@@ -120,16 +120,17 @@ Trips Bounds::TripsOf(Inst loop, uint32_t axis) {
     return {algebra_.Const(static_cast<int64_t>(layout.fields[data.attr].axes[axis].extent)), true};
   }
   if (data.op == Op::While) {
-    // The largest number bounds nothing: better counted.
-    bool bounded = data.Has(ir::Word::HasMax) && !data.Has(ir::Word::OrNone);
-    if (!bounded || function_.IntegerConstant(function_.Operand(loop, 0)) >= INT32_MAX) return {};
-    return {algebra_.Clamp0(Of(function_.Operand(loop, 0)).upper), false};
+    if (!data.Has(ir::Word::HasMax) || data.Has(ir::Word::OrNone)) return {};
+    NodeId most = Of(function_.Operand(loop, 0)).upper;
+    // What is never smaller than the largest number bounds nothing: better counted.
+    return {algebra_.RangeOf(most).low >= INT32_MAX ? kNoNode : algebra_.Clamp0(most), false};
   }
   if (Value trips = TripsParam(function_, loop, axis); trips.Valid() && given_ == Known::AtLaunch)
     return {algebra_.pool().Arg(function_[trips].number), true};
   uint32_t first = data.op == Op::Parallel ? 2 * axis : 0;
   Range low = Of(function_.Operand(loop, first)), high = Of(function_.Operand(loop, first + 1));
-  NodeId length = algebra_.Clamp0(algebra_.Sub(high.upper, low.lower));
+  ir::Scalar scalar = function_.TypeOf(function_.Operand(loop, first)).scalar;
+  NodeId length = ranges_.Length(low.lower, high.upper, scalar, data.op == Op::Parallel);
   if (data.op == Op::For) {
     NodeId step = Of(function_.Operand(loop, 2)).lower;
     length = algebra_.Divide(SizeOp::kCeilDiv, length, step);

@@ -112,7 +112,27 @@ Range RangeAlgebra::Larger(Range a, Range b) {
   return {lower, algebra_.Max(a.upper, b.upper)};
 }
 
+std::optional<bool> RangeAlgebra::Decided(SizeOp op, Range a, Range b) const {
+  int64_t low_a = algebra_.RangeOf(a.lower).low, high_a = algebra_.RangeOf(a.upper).high;
+  int64_t low_b = algebra_.RangeOf(b.lower).low, high_b = algebra_.RangeOf(b.upper).high;
+  // The ends of int64 mean "no bound": a number of u64 may be beyond.
+  bool not_above = high_a <= low_b && high_a != INT64_MAX && low_b != INT64_MIN;
+  bool not_below = high_b <= low_a && high_b != INT64_MAX && low_a != INT64_MIN;
+  bool below = high_a < low_b, above = high_b < low_a;
+  auto choose = [](bool holds, bool fails) {
+    return holds ? std::optional(true) : fails ? std::optional(false) : std::nullopt;
+  };
+  if (op == SizeOp::kLt) return choose(below, not_below);
+  if (op == SizeOp::kLe) return choose(not_above, above);
+  if (op == SizeOp::kGt) return choose(above, not_above);
+  if (op == SizeOp::kGe) return choose(not_below, below);
+  if (op == SizeOp::kEq) return choose(false, below || above);
+  if (op == SizeOp::kNe) return choose(below || above, false);
+  return std::nullopt;
+}
+
 Range RangeAlgebra::Compared(SizeOp op, Range a, Range b) {
+  if (std::optional<bool> known = Decided(op, a, b)) return Range::Exactly(algebra_.Const(*known ? 1 : 0));
   if (!a.Exact() || !b.Exact()) return {};
   return Range::Exactly(algebra_.pool().Binary(op, a.lower, b.lower));
 }
@@ -176,6 +196,33 @@ Range RangeAlgebra::Converted(Range range, ir::Type from, Scalar to) {
   ConstantRange known = algebra_.RangeOf(range.lower);
   if (known.low >= INT32_MIN && known.high <= INT32_MAX) return range;
   return Range::Exactly(algebra_.Wrap(range.lower, INT32_MIN, int64_t{1} << 32));
+}
+
+NodeId RangeAlgebra::Length(NodeId low, NodeId high, Scalar scalar, bool is_exact) {
+  SizeExprPool& pool = algebra_.pool();
+  NodeId length = algebra_.Sub(high, low);
+  if (length == kNoNode || low == algebra_.Const(0)) return algebra_.Clamp0(length);
+  bool is_narrow = ir::BitWidth(scalar) < 64;
+  auto is_sum = [&](NodeId node) {
+    SizeOp op = pool[node].op;
+    return op == SizeOp::kAdd || op == SizeOp::kSub || op == SizeOp::kNeg || op == SizeOp::kMul;
+  };
+  auto may_wrap = [&](NodeId node) {
+    ConstantRange range = algebra_.RangeOf(node);
+    bool fits = is_narrow ? range.low >= INT32_MIN && range.high <= INT32_MAX
+                          : range.low != INT64_MIN && range.high != INT64_MAX;
+    return is_sum(node) && !fits;
+  };
+  // On a constant, a number of 32 bits wraps only where the loop runs 2^31 times.
+  bool is_hidden = is_exact && (may_wrap(low) || may_wrap(high)) && !(is_narrow && pool.IsConst(low));
+  // What differs from iteration to iteration has to stay a sum, of which maxima are known.
+  bool is_far_below = !is_narrow && is_sum(length) && algebra_.RangeOf(length).low == INT64_MIN &&
+                      (pool.FreeLevels(low) | pool.FreeLevels(high)) == 0;
+  if (!is_hidden && !is_far_below) return algebra_.Clamp0(length);
+  for (NodeId* end : {&low, &high}) {
+    if (is_narrow && may_wrap(*end)) *end = algebra_.Wrap(*end, INT32_MIN, int64_t{1} << 32);
+  }
+  return pool.Sub(pool.Max(low, high), low);
 }
 
 Range RangeAlgebra::FitType(ir::Type type, Range range, bool may_wrap) {

@@ -1,6 +1,8 @@
 #pragma once
 // Interval arithmetic on ranges whose ends are size expressions.
 
+#include <optional>
+
 #include "ir/op.h"
 #include "ir/type.h"
 #include "sizing/size_algebra.h"
@@ -38,10 +40,16 @@ class RangeAlgebra {
   Range Bits(ir::Op op, Range a, Range b, ir::Scalar scalar);
   Range Shifted(ir::Op op, Range a, Range b, ir::Scalar scalar);
   Range Converted(Range range, ir::Type from, ir::Scalar to);
+  /// How far `high` lies above `low`, 0 where it does not, however far below it is. Where `is_exact`, ends
+  /// that wrap do not cancel: of 32 bits they wrap in the expression too, of 64 the evaluator refuses them.
+  NodeId Length(NodeId low, NodeId high, ir::Scalar scalar, bool is_exact);
   /// What a value of `type` is that is computed so. `may_wrap`: it may leave the type by far.
   Range FitType(ir::Type type, Range range, bool may_wrap);
 
  private:
+  /// Whether the comparison holds, where constants that bound both sides say it.
+  std::optional<bool> Decided(SizeOp op, Range a, Range b) const;
+
   SizeAlgebra& algebra_;
 };
 

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "sizing/compact_pool.h"
+#include "sizing/range_algebra.h"
 #include "sizing/size_algebra.h"
 
 using namespace adc::sizing;
@@ -177,4 +178,60 @@ TEST_CASE("a compact pool keeps what its roots mean", "[sizing]") {
   Launch launch{0, 0, {3, 9, 4}};
   CHECK(Value(small, copy, launch).value == 9);
   CHECK(Value(pool, root, launch).value == 9);
+}
+
+TEST_CASE("the length of a loop holds at the ends of its type", "[sizing]") {
+  constexpr int64_t kLeast = INT64_MIN, kMost = INT64_MAX;
+  SizeExprPool pool;
+  SizeAlgebra algebra(pool);
+  RangeAlgebra ranges(algebra);
+  NodeId n = pool.Arg(0), m = pool.Arg(1), five = algebra.Const(5), far_end = algebra.Const(kMost - 2);
+  using adc::ir::Scalar;
+
+  // Far below is empty, and further above than 64 bits say is an error.
+  NodeId between = ranges.Length(n, m, Scalar::I64, true);
+  CHECK(Value(pool, between, {3, 10, {}}).value == 7);
+  CHECK(Value(pool, between, {5, kLeast, {}}).value == 0);
+  CHECK(Value(pool, between, {kMost, kLeast, {}}).value == 0);
+  CHECK(Value(pool, between, {kLeast, 0, {}}).status == artifact::EvalStatus::kOverflow);
+  NodeId from_five = ranges.Length(five, n, Scalar::I64, false);
+  CHECK(Value(pool, from_five, {kLeast + 1, 0, {}}).value == 0);
+  CHECK(Value(pool, from_five, {9, 0, {}}).value == 4);
+
+  // Ends that wrap in the kernel do not cancel: it runs no iteration there.
+  NodeId moved = ranges.Length(far_end, algebra.Add(n, far_end), Scalar::I64, true);
+  CHECK(Value(pool, moved, {2, 0, {}}).value == 2);
+  CHECK(Value(pool, moved, {3, 0, {}}).status == artifact::EvalStatus::kOverflow);
+  NodeId narrow = ranges.Length(n, algebra.Add(n, five), Scalar::I32, true);
+  CHECK(Value(pool, narrow, {45, 0, {}}).value == 5);
+  CHECK(Value(pool, narrow, {INT32_MAX - 2, 0, {}}).value == 0);
+
+  // What only needs space, and what begins at a constant, stays a sum.
+  CHECK(Text(pool, ranges.Length(n, algebra.Add(n, five), Scalar::I32, false)) == "5");
+  CHECK(Text(pool, ranges.Length(algebra.Const(1), algebra.Add(n, algebra.Const(1)), Scalar::I32, true)) ==
+        "max(n, 0)");
+}
+
+TEST_CASE("a comparison is decided where constants bound both sides apart", "[sizing]") {
+  SizeExprPool pool;
+  SizeAlgebra algebra(pool);
+  RangeAlgebra ranges(algebra);
+  auto between = [&](int64_t low, int64_t high) { return Range{algebra.Const(low), algebra.Const(high)}; };
+  Range small = between(-2, 5), large = between(5, 9), unknown = {}, n = Range::Exactly(pool.Arg(0));
+  auto text = [&](SizeOp op, Range a, Range b) {
+    Range result = ranges.Compared(op, a, b);
+    return result.Exact() ? Text(pool, result.lower) : "?";
+  };
+  CHECK(text(SizeOp::kLe, small, large) == "1");
+  CHECK(text(SizeOp::kGt, small, large) == "0");
+  CHECK(text(SizeOp::kLt, small, large) == "?");
+  CHECK(text(SizeOp::kGe, large, small) == "1");
+  CHECK(text(SizeOp::kLt, large, small) == "0");
+  CHECK(text(SizeOp::kEq, small, between(6, 7)) == "0");
+  CHECK(text(SizeOp::kNe, small, between(6, 7)) == "1");
+  CHECK(text(SizeOp::kNe, small, large) == "?");
+  // An end of int64 is no bound: a u64 may lie beyond.
+  CHECK(text(SizeOp::kLe, n, Range::Exactly(algebra.Const(INT64_MAX))) == "n <= 9223372036854775807");
+  CHECK(text(SizeOp::kGe, Range::Exactly(algebra.Const(INT64_MAX)), unknown) == "?");
+  CHECK(text(SizeOp::kGt, between(7, 8), unknown) == "?");
 }
