@@ -64,7 +64,8 @@ struct TaskPlan {
   TaskState state = kOpen;  ///< changed by the functions below alone
   Trips trips = Trips::kMissing;
   bool was_settled = false;  ///< before a cap was given
-  bool by_count = false;     ///< counted stacks are not evaluated: too many steps, or too much to read back
+  bool by_count = false;     ///< counted stacks are not evaluated: too many steps, too much to read back, or
+                             ///< more than there can be
   uint32_t team_iterations = 0;  ///< that a block of threads runs together; 0: each thread has its own
   bool is_new = false;           ///< settled since the launch before, as far as launches are logged
   bool new_counts = false;       ///< the same of what code has counted

@@ -13,6 +13,11 @@
 // Sizes that cannot be known yet (class S2 before buffers may be read) leave the task open; nothing is
 // guessed.
 //
+// A capacity that has an expression is counted instead where evaluating it would take long, and where no
+// launch could have what it comes to: a bound that launches may stay below may be as good as infinite
+// (`j <= b` of a loop that something else ends, with b the largest number), and what it leaves 64 bits on the
+// way to may fit them.
+//
 // With a cap, stacks of class S2 are not read at all: the rest of the cap after scratch and known stacks is
 // divided by the rows, and evenly among the open stacks of a row. A larger cap never gives a stack less:
 // while there are fewer rows than threads that could run, each open stack gets the smallest share, and only
@@ -84,14 +89,10 @@ class TaskSizer {
   }
 
   bool Run() {
-    sizes_.Reopen(IsLate());
-    Forget();
     bool open = false;
-    if (!SpendSteps(plan_, Steps(), error_)) return false;
-    if (!Iterations(&open)) return false;
+    if (!Begin(&open)) return false;
     if (open) return true;
-    sizes_.threads = sizes_.most_threads = Threads();
-    if (adstack_ && !Capacities(&open)) return false;
+    if (adstack_ && !CapacitiesOrCounts(&open)) return false;
     if (open) return true;
     sizes_.team_iterations = TeamIterations();
     sizes_.Settle();
@@ -115,6 +116,14 @@ class TaskSizer {
   bool IsOpenUnderCap(const artifact::StackMeta& stack) const {
     return stack.capacity == artifact::kNoNode ||
            plan_.meta().exprs.ClassOf(stack.capacity) == SizeClass::kS2;
+  }
+
+  bool Begin(bool* open) {
+    sizes_.Reopen(IsLate());
+    Forget();
+    if (!SpendSteps(plan_, Steps(), error_) || !Iterations(open)) return false;
+    if (!*open) sizes_.threads = sizes_.most_threads = Threads();
+    return true;
   }
 
   // An open task says nothing of its earlier sizes.
@@ -334,6 +343,35 @@ class TaskSizer {
     return true;
   }
 
+  bool CapacitiesOrCounts(bool* open) {
+    adrt_error own = {};
+    own.struct_size = sizeof own;
+    adrt_error* details = error_;
+    error_ = &own;
+    bool done = Capacities(open);
+    error_ = details;
+    if (done) return true;
+    if (CountInstead(own.status)) return Begin(open) && Capacities(open);
+    PassOn(own, error_);
+    return false;
+  }
+
+  // Whether the stacks of a task that was refused are to be counted, or to share the cap: what expressions
+  // say of them is a bound that launches may stay below, or does not fit 64 bits. With checkpoints a budget
+  // may hold the tapes of segments.
+  bool CountInstead(adrt_status why) {
+    bool overflows = why == ADRT_ERROR_SIZE_OVERFLOW;
+    bool is_too_much = why == ADRT_ERROR_HEAP_TOO_SMALL && SegmentParam(plan_) == artifact::kNoIndex;
+    if (sizes_.by_count || (!overflows && !is_too_much)) return false;
+    if (plan_.cap == 0 && !CanCount(plan_, number_)) return false;
+    for (const artifact::StackMeta& stack : adstack_->stacks) {
+      // With a cap, endless tapes take what is left of it.
+      bool is_better = stack.counted && (stack.loose || (overflows && plan_.cap == 0));
+      sizes_.by_count = sizes_.by_count || is_better;
+    }
+    return sizes_.by_count;
+  }
+
   bool Capacities(bool* open) {
     uint32_t open_count = 0;
     sizes_.copied = copies_ = 0;
@@ -354,7 +392,9 @@ class TaskSizer {
         planned.capacity = kNotKnown;
         continue;
       }
-      bool is_open = is_data && (plan_.cap > 0 || stack.capacity == artifact::kNoNode);
+      bool is_endless = sizes_.by_count && stack.counted && stack.loose && !is_elsewhere;
+      bool is_shared = plan_.cap > 0 && (is_data || is_endless);
+      bool is_open = is_shared || stack.capacity == artifact::kNoNode;
       if (is_open || (countable && sizes_.by_count)) {
         sizes_.open[index] = true;
         ++open_count;

@@ -8,17 +8,18 @@ const LONGEST_SEGMENT = 1n << 30n, MANY_GATED_ROWS = 64n << 20n, MOST_WORKERS = 
 /** A launch that the loader refuses; `needed`: bytes that suffice, where it is the budget. Or one that takes too long to
     compute here: the loader may take more steps. */
 class Refusal extends Error {
-  constructor(text, needed = null, is_too_long = false) {
+  constructor(text, needed = null, is_too_long = false, overflows = false) {
     super(text);
     this.needed = needed;
     this.is_too_long = is_too_long;
+    this.overflows = overflows;
   }
 }
 
 function sizeRefusal(failure, what) {
   switch (failure.reason) {
     case "steps": return new Refusal(`${what} takes too long to compute here: adc size does it`, null, true);
-    case "overflow": return new Refusal(`${what} does not fit 64 bits`);
+    case "overflow": return new Refusal(`${what} does not fit 64 bits`, null, false, true);
     default: return new Refusal(`${what} takes a value that does not exist`);
   }
 }
@@ -26,7 +27,7 @@ function sizeRefusal(failure, what) {
 const alignUp = (value, unit) => (value + unit - 1n) / unit * unit;
 const least = (left, right) => (left < right ? left : right);
 const most = (left, right) => (left > right ? left : right);
-const tooLarge = () => new Refusal("its size does not fit 64 bits");
+const tooLarge = () => new Refusal("its size does not fit 64 bits", null, false, true);
 /** What 64 bits hold, or UINT64_MAX. */
 const clamped = (value) => least(value, UINT64_MAX);
 
@@ -65,9 +66,10 @@ class TaskSizer {
     this.isCounted = (stack) => stack.counted || (stack.capacity < 0 && task.size_kernel !== "");
     const writes = (param) => this.launch.mayWrite(param);
     this.must_count = this.plan !== null && this.can_count && this.plan.stacks.some((stack) => stack.capacity < 0);
-    const counts_late = task.count_reads.some((param) => launch.kernel.params[param].kind === "scratch" || (launch.kernel.tasks.indexOf(task) > 0 && writes(param)));
-    this.is_late = (task.trip_kernel !== "" && task.trip_reads.some(writes)) || task.size_reads.some(writes) || (this.must_count && counts_late);
+    this.counts_late = task.count_reads.some((param) => launch.kernel.params[param].kind === "scratch" || (launch.kernel.tasks.indexOf(task) > 0 && writes(param)));
+    this.is_late = (task.trip_kernel !== "" && task.trip_reads.some(writes)) || task.size_reads.some(writes) || (this.must_count && this.counts_late);
     this.counts = null;
+    this.counts_instead = false;
     this.segment = 0n;
     this.reset();
   }
@@ -78,15 +80,36 @@ class TaskSizer {
     this.groups = this.plan === null ? [] : this.plan.groups.map(() => ({ rows: 0n, stride: 0n }));
   }
 
-  /** Sizes it with a number of iterations between checkpoints; 0: whole tapes. */
+  /** Sizes it with a number of iterations between checkpoints; 0: whole tapes. Where expressions say what no launch can
+      have, stacks that can be counted are, from then on. */
   size(segment) {
     this.segment = segment;
     this.launch.setSegment(segment);
+    try {
+      this.settled = this.sizes();
+    } catch (refusal) {
+      const may_fit = refusal instanceof Refusal && refusal.needed !== null && this.launch.has_segment;
+      if (may_fit || !this.countInstead(refusal)) throw refusal;
+      this.settled = this.sizes();
+    }
+  }
+
+  sizes() {
     this.reset();
-    if (!this.iterations()) return;
+    if (!this.iterations()) return false;
     this.threads = least(this.total, this.launch.workers);
-    if (this.plan !== null && !this.capacities()) return;
-    this.settled = true;
+    return this.plan === null || this.capacities();
+  }
+
+  /** Whether a refusal of what expressions say makes the task one that is counted. */
+  countInstead(refusal) {
+    const overflows = refusal instanceof Refusal && refusal.overflows;
+    if (this.plan === null || this.counts_instead || !this.can_count || !(refusal instanceof Refusal)) return false;
+    if (!overflows && refusal.needed === null) return false;
+    if (!this.plan.stacks.some((stack) => stack.counted && (stack.loose || overflows))) return false;
+    this.counts_instead = this.must_count = true;
+    this.is_late ||= this.counts_late;
+    return true;
   }
 
   /** The value of an expression; null where contents of buffers say it. */
@@ -125,7 +148,7 @@ class TaskSizer {
         place.capacity = null;
         continue;
       }
-      if (stack.capacity < 0) {
+      if (stack.capacity < 0 || (countable && this.counts_instead)) {
         ++open;
         continue;
       }
