@@ -1,7 +1,7 @@
 /* Parts of the distribution's zstd that no bundle asks for: frame formats from before version 1.0,
  * dictionaries, checksums of frames, texts of its errors. These are a third of the decoder. Linked into the
  * packaged loader alone, where every name below becomes local, the functions here take the place of zstd's
- * own, whose objects stay out.
+ * own, whose objects stay out. (A prefix is no such dictionary: the decoder has it as it is.)
  *
  * CheckFrame (artifact-format/src/bundle_read.cpp) refuses frames with another magic number, a dictionary or
  * a checksum before the decoder sees them, so none of this is called but the release of the dictionary that a
