@@ -603,15 +603,15 @@ class Checker {
       last = &entry;
       if (!Symbol("symbol", entry.symbol, false) || !Symbol("far symbol", entry.far_symbol, true))
         return false;
-      if (entry.block_size > kMaxBlock)
+      bool is_cpu = metadata_.targets[entry.target].kind == "cpu";
+      if (entry.block_size > kMaxBlock && !is_cpu)
         return Broken("an entry has blocks of ", entry.block_size, " threads");
       if (entry.team_lanes > kMaxBlock)
         return Broken("an entry has teams of ", entry.team_lanes, " iterations");
       if (!Bindings(kernel, entry)) return false;
       if (entry.team_turns != kNoNode && !Root(kernel, entry.team_turns)) return false;
       if (entry.plan != kNoIndex && entry.plan >= task.plans.size()) return Broken("an entry names no plan");
-      if (entry.plan != kNoIndex && metadata_.targets[entry.target].kind == "cpu" &&
-          task.plans[entry.plan].lanes != 1) {
+      if (entry.plan != kNoIndex && is_cpu && task.plans[entry.plan].lanes != 1) {
         return Broken("a plan for a CPU has more than one lane");
       }
     }

@@ -1,6 +1,7 @@
 #include "raise/one_worker.h"
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "analysis/loops.h"
@@ -85,6 +86,58 @@ bool Sweeps(const ir::Function& kernel, const analysis::Structure& structure, ir
   return kernel[loop].op == ir::Op::For && indices.back() == kernel[kernel[loop].regions[0]].params[0] &&
          std::all_of(indices.begin(), indices.end() - 1, is_fixed);
 }
+
+/// Loops that sweep the same cells in every iteration of `parallel`.
+class CommonSweeps {
+ public:
+  CommonSweeps(const ir::Function& kernel, ir::Inst parallel)
+      : kernel_(kernel), structure_(kernel), parallel_(parallel) {}
+
+  /// Whether there are loops, and each makes such updates in all of its turns: a long loop that makes none,
+  /// or a branch that is not taken, leaves workers alone with what they do.
+  bool Are() const { return In(kernel_[parallel_].regions[0]).value_or(false); }
+
+ private:
+  static bool IsLoop(ir::Op op) { return op == ir::Op::For || op == ir::Op::While; }
+  bool IsOutside(ir::Value v) const { return structure_.DefinedOutside(v, parallel_); }
+  bool IsCounter(ir::Value v) const {
+    const ir::ValueData& value = kernel_[v];
+    if (value.kind != ir::ValueKind::BlockParam || value.number != 0) return false;
+    ir::Inst loop = kernel_[ir::Block(value.owner)].owner;
+    return loop.Valid() && kernel_[loop].op == ir::Op::For &&
+           std::ranges::all_of(kernel_.Operands(loop).first(3),
+                               [&](ir::Value bound) { return IsOutside(bound); });
+  }
+  bool IsSweep(ir::Inst inst) const {
+    if (!UpdatesTogether(kernel_, inst)) return false;
+    std::span<const ir::Value> indices = kernel_.Indices(inst);
+    return std::ranges::all_of(indices, [&](ir::Value v) { return IsOutside(v) || IsCounter(v); }) &&
+           std::ranges::any_of(indices, [&](ir::Value v) { return IsCounter(v); });
+  }
+
+  /// Whether `block` has loops; nothing where one of them does something else.
+  std::optional<bool> In(ir::Block block) const {
+    bool has_loops = false;
+    for (ir::Inst inst : kernel_[block].insts) {
+      const ir::InstData& data = kernel_[inst];
+      if (data.op == ir::Op::If) {
+        for (ir::Block region : data.regions)
+          if (region.Valid() && In(region) != false) return std::nullopt;
+      }
+      if (!IsLoop(data.op)) continue;
+      ir::Block body = data.regions[data.op == ir::Op::While ? 1 : 0];
+      std::optional<bool> inner = In(body);
+      bool sweeps = std::ranges::any_of(kernel_[body].insts, [&](ir::Inst each) { return IsSweep(each); });
+      if (!inner || !(*inner || sweeps)) return std::nullopt;
+      has_loops = true;
+    }
+    return has_loops;
+  }
+
+  const ir::Function& kernel_;
+  analysis::Structure structure_;
+  ir::Inst parallel_;
+};
 
 /// Whether a short loop in `block` makes such updates.
 bool HasShortSweep(const ir::Function& kernel, const analysis::Structure& structure, ir::Block block) {
@@ -187,8 +240,10 @@ void MarkOneWorker(ir::Module&, ir::Function& kernel, const RaiseConfig& config)
     kernel[task.parallel].words.Add(asks ? ir::Word::AsksAlone : ir::Word::Alone);
     workers.reach = ReachOf(kernel, task.parallel);
     // Where it is known, most iterations of a call meet those of no other.
-    if (workers.reach.empty() && !ir::IsCounting(kernel.role))
-      workers.copies = MarkCopies(kernel, task, work);
+    if (!workers.reach.empty() || ir::IsCounting(kernel.role)) continue;
+    workers.copies = MarkCopies(kernel, task, work);
+    // Two workers would wait for each other at every cell.
+    if (workers.copies == 0 && CommonSweeps(kernel, task.parallel).Are()) workers.waking = UINT32_MAX;
   }
 }
 

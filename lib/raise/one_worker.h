@@ -19,7 +19,8 @@
 // known how far apart iterations meet (`reach`, reach.h); or all of them, on copies of the buffers into which
 // it sums (`copied`). Each iteration of the launch is worth a number of bytes of copies (`copies`): a loop
 // that sweeps the cells of a buffer in every iteration misses a table of 128 of them each time, and scattered
-// sums have no table.
+// sums have no table. Where copies cannot stand for a buffer, and the loops of each iteration sweep the
+// same cells, no number of iterations is worth waking a worker: two would wait for each other.
 //
 // To wake a worker takes the time of as many iterations as `waking` says; where data decide the time of an
 // iteration, it says nothing.
