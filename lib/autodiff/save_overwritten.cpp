@@ -24,7 +24,6 @@
 #include "ir/type.h"
 #include "support/check.h"
 #include "transform/isolate_tasks.h"
-#include "transform/memory_to_registers.h"
 #include "transform/rewriter.h"
 
 namespace adc::autodiff {
@@ -125,7 +124,6 @@ class KernelSaver {
       Reads reads = ReadsToSave(module_, function, config);
       if (reads.values.empty() && reads.finals.empty()) return true;
       if (config.differentiated_again) return RefuseSecond(function, reads, diagnostics);
-      SaveRewriter rewriter(module_, function, config.fold);
       diag::Diagnostics found(0);
       auto leaves = [&](Inst value, Inst loop) {
         bool may = left != nullptr && !IsMarked(function, function.Operand(value, 0));
@@ -141,13 +139,11 @@ class KernelSaver {
         Explain(function, loop, said);
         return may;
       };
-      if (!rewriter.Plan(reads.values, leaves)) return false;
-      if (rewriter.Saves()) {
+      std::unique_ptr<Function> made;
+      if (!SaveValues(module_, function, config.fold, reads.values, leaves, &made)) return false;
+      if (made != nullptr) {
         *saved = true;
-        function = std::move(*rewriter.Run());
-        std::unique_ptr<Function> promoted;
-        if (rewriter.Counts()) promoted = transform::PromoteArrays(module_, function, {config.fold});
-        if (promoted != nullptr) function = std::move(*promoted);
+        function = std::move(*made);
         continue;
       }
       // A load that is there for another reason may find a winner as well: one after the other.

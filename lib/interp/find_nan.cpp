@@ -158,7 +158,7 @@ void Describer::DescribeOperation(const Level& level, FirstNan& found) {
   bool shown = data.result_count != 0 && !names.Of(function.Result(level.inst)).empty();
   auto name_of = [&](Value v) { return "%" + std::string(names.Of(v)); };
   if (shown) found.statement = name_of(function.Result(level.inst)) + " = ";
-  ir::OperationPrinter(module_, function, operands, found.statement).Print(level.inst);
+  ir::PrintOperation(module_, function, level.inst, operands, found.statement);
   std::vector<Value> named;
   for (Value v : function.Operands(level.inst)) {
     bool literal = function[v].kind == ir::ValueKind::Constant;

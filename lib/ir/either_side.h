@@ -1,6 +1,6 @@
 #pragma once
 // The word `either` of a comparison, or an absolute value, of floats: both outcomes lead to the same number
-// up to rounding, so that it decides nothing (analysis/decisions.h). Differentiation writes it, where a
+// up to rounding, so that it decides nothing (raise/decisions.h). Differentiation writes it, where a
 // partial derivative has two forms (autodiff/partials.ir).
 
 #include "ir/function.h"

@@ -17,8 +17,7 @@ class FunctionPrinter {
         function_(function),
         out_(out),
         names_(module, function),
-        print_(module, function, names_, out),
-        operations_(module, function, print_, out) {}
+        print_(module, function, names_, out) {}
 
   void Print();
 
@@ -53,7 +52,7 @@ class FunctionPrinter {
   std::string& out_;
   ShownNames names_;
   OperandPrinter print_;
-  OperationPrinter operations_;
+
   uint32_t depth_ = 0;
   std::vector<unsigned char> printed_;  ///< blocks, so that a region that is its own descendant prints once
   std::unordered_map<Inst, std::vector<StringId>> before_;   ///< comments
@@ -220,7 +219,7 @@ void FunctionPrinter::PrintStatement(Inst inst) {
   if (InfoOf(data.op).form == OpForm::Control) {
     PrintControl(inst);
   } else {
-    operations_.Print(inst);
+    PrintOperation(module_, function_, inst, print_, out_);
   }
 }
 

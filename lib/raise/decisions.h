@@ -6,7 +6,7 @@
 //   if %g { ... }
 //
 // A kernel, its derivatives and its size kernel have to take the same branches and touch the same cells
-// (analysis/decisions.h). A value that decides, and the values that it is computed from, are no part of an
+// (decisions.cpp). A value that decides, and the values that it is computed from, are no part of an
 // fma and follow no relaxed rule of floats, in any mode of floats.
 
 #include "ir/function.h"
@@ -15,7 +15,7 @@
 namespace adc::raise {
 
 /// Requires: a kernel of a raised module; no pass after this one makes or moves arithmetic. Guarantees: an
-/// operation on scalars is `as_written` exactly where analysis::Decisions has it. Breaks: nothing.
+/// operation on scalars is `as_written` exactly where it decides. Breaks: nothing.
 void MarkDecisions(ir::Module&, ir::Function& kernel, const RaiseConfig&);
 
 }  // namespace adc::raise

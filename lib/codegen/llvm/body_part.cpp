@@ -1,8 +1,5 @@
 #include "codegen/llvm/body_part.h"
 
-#include "codegen/llvm/gather_tables.h"
-#include "codegen/llvm/lane_sums.h"
-
 namespace adc::codegen {
 
 using llvm::Value;
@@ -13,11 +10,7 @@ BodyTables::BodyTables(const ir::Module& module, const ir::Function& kernel, llv
       values(module, kernel, builder, hooks, scalars),
       memory(module, kernel, builder, hooks, scalars, values, aliases),
       part(kernel, builder, hooks, scalars, values, memory, aliases) {
-  if (hooks.Wave() != nullptr) {
-    sums = std::make_unique<LaneSums>(part);
-  } else {
-    sums = std::make_unique<GatherTables>(part);
-  }
+  sums = hooks.Wave() != nullptr ? MakeLaneSums(part) : MakeGatherTables(part);
 }
 
 void BodyPart::SetPlace(ir::Inst inst) {

@@ -3,7 +3,9 @@
 //
 // A sum into one cell is a local variable, which becomes a register, added to its cell when the worker has no
 // more iterations. The update of the cell, and the gathering of sums into cells that change, depend on
-// whether the worker runs alone (gather_tables.h) or in step with others (lane_sums.h).
+// whether the worker runs alone (gather_tables.cpp) or in step with others (lane_sums.cpp).
+
+#include <memory>
 
 #include "codegen/common/private_sums.h"
 #include "codegen/llvm/kernel_part.h"
@@ -81,5 +83,9 @@ class SumEmitter : protected KernelPart {
   const PrivateSums* private_sums_ = nullptr;
   std::vector<Sum> sums_;
 };
+
+/// Of a worker that runs alone, and of one that runs in step with the other lanes of a wave.
+std::unique_ptr<SumEmitter> MakeGatherTables(const KernelPart& part);
+std::unique_ptr<SumEmitter> MakeLaneSums(const KernelPart& part);
 
 }  // namespace adc::codegen

@@ -139,7 +139,7 @@ class Emission {
     }
     if (!context_.config.keep_bindings) return true;
     return task.kind == analysis::TaskKind::Parallel &&
-           !TaskEmitter::InvocationAxes(context_.ir, kernel, task.parallel).empty();
+           !InvocationAxes(context_.ir, kernel, task.parallel).empty();
   }
 
   /// Its bindings. `of`: the parts that both ways of addressing share.
@@ -173,9 +173,7 @@ class Emission {
     KernelParts parts{
         environment, memory, row_emitter, status, sum_emitter, in_step, places_ ? &*places_ : nullptr};
     BodyEmitter body(kernel, builder, scalars, values, &parts);
-    TaskEmitter emitter(environment, values, status, memory, body, of.block_size);
-    of.team_lanes = emitter.TeamLanes(task);
-    emitter.Emit(task);
+    of.team_lanes = EmitTask(task, environment, values, status, memory, body, of.block_size);
     of.shared_bytes = sum_emitter.SharedBytes() + memory.SharedBytes() + body.team().SharedBytes();
     std::vector<Id> interface(entry.interface.begin(), entry.interface.end());
     if (context_.config.keep_bindings && parallel) {

@@ -17,7 +17,7 @@ Id ValueTable::Get(ir::Value v) {
       made = scalars_.Constant(data.type.scalar, module_.constants[data.owner].elements[0]);
       break;
     case ir::ValueKind::BlockParam:
-      ADC_CHECK(environment_ != nullptr, "a parameter that nobody has bound");
+      ADC_CHECK(environment_ != nullptr, "a parameter that is bound");
       made = environment_->words.ParameterComponent(data.number, 0);
       break;
     case ir::ValueKind::Result:
