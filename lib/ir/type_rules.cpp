@@ -43,41 +43,15 @@ bool IsSquare(Type t) {
 
 std::optional<Type> ResultType(Op op, std::span<const Type> operands) {
   const OpInfo& info = InfoOf(op);
-  switch (info.form) {
-    case OpForm::Unary:
-      if (operands.size() != 1) return std::nullopt;
-      break;
-    case OpForm::Binary:
-      if (operands.size() != 2) return std::nullopt;
-      break;
-    case OpForm::Ternary:
-      if (operands.size() != 3) return std::nullopt;
-      break;
-    case OpForm::Variadic:
-      if (operands.empty()) return std::nullopt;
-      break;
-    case OpForm::Nullary:
-    case OpForm::RandomForm:
-    case OpForm::Convert:
-    case OpForm::ShapeForm:
-    case OpForm::Access:
-    case OpForm::AllocaForm:
-    case OpForm::Control:
-    case OpForm::CallForm:
-    case OpForm::Terminator:
-    case OpForm::AssertForm:
-    case OpForm::PrintForm:
-    case OpForm::BarrierForm:
-    case OpForm::StackNewForm:
-    case OpForm::StackForm:
-    case OpForm::RowForm:
-    case OpForm::RowAccess:
-    case OpForm::StatusForm:
-      return std::nullopt;
-  }
+  size_t given = operands.size();
+  bool fits = info.form == OpForm::Unary     ? given == 1
+              : info.form == OpForm::Binary  ? given == 2
+              : info.form == OpForm::Ternary ? given == 3
+                                             : info.form == OpForm::Variadic && given != 0;
+  if (!fits) return std::nullopt;
   Type a = operands[0];
-  Type b = operands.size() > 1 ? operands[1] : kNoType;
-  Type c = operands.size() > 2 ? operands[2] : kNoType;
+  Type b = given > 1 ? operands[1] : kNoType;
+  Type c = given > 2 ? operands[2] : kNoType;
   switch (info.rule) {
     case TypeRule::SameNumber:
       return Same(operands, IsNumber(a));

@@ -15,6 +15,8 @@
 //
 // primary.cpp reads the operands between operators; choices.cpp reads `&&`, `||` and `?:`.
 
+#include <utility>
+
 #include "diag/errors/parse.h"
 #include "ir/module.h"
 #include "parse/body.h"
@@ -34,70 +36,32 @@ struct Infix {
 constexpr int kOrStrength = 1, kAndStrength = 2, kSignStrength = kWeakestInType;
 
 /// C's precedence, weakest first.
+constexpr std::pair<TokenKind, Infix> kInfix[] = {
+    {TokenKind::OrOr, {Op::Or, kOrStrength}},
+    {TokenKind::AndAnd, {Op::And, kAndStrength}},
+    {TokenKind::Bar, {Op::Or, 3}},
+    {TokenKind::Caret, {Op::Xor, 4}},
+    {TokenKind::Ampersand, {Op::And, 5}},
+    {TokenKind::EqualEqual, {Op::Eq, 6}},
+    {TokenKind::NotEqual, {Op::Ne, 6}},
+    {TokenKind::Less, {Op::Lt, 7}},
+    {TokenKind::LessEqual, {Op::Le, 7}},
+    {TokenKind::Greater, {Op::Gt, 7}},
+    {TokenKind::GreaterEqual, {Op::Ge, 7}},
+    {TokenKind::ShiftLeft, {Op::Shl, 8}},
+    {TokenKind::ShiftRight, {Op::Shr, 8}},
+    {TokenKind::Plus, {Op::Add, kSignStrength}},
+    {TokenKind::Minus, {Op::Sub, kSignStrength}},
+    {TokenKind::Star, {Op::Mul, 10}},
+    {TokenKind::Slash, {Op::Div, 10}},
+    {TokenKind::Percent, {Op::Rem, 10}},
+};
+
 Infix InfixOf(const Token& token) {
-  switch (token.kind) {
-    case TokenKind::OrOr:
-      return {Op::Or, kOrStrength};
-    case TokenKind::AndAnd:
-      return {Op::And, kAndStrength};
-    case TokenKind::Bar:
-      return {Op::Or, 3};
-    case TokenKind::Caret:
-      return {Op::Xor, 4};
-    case TokenKind::Ampersand:
-      return {Op::And, 5};
-    case TokenKind::EqualEqual:
-      return {Op::Eq, 6};
-    case TokenKind::NotEqual:
-      return {Op::Ne, 6};
-    case TokenKind::Less:
-      return {Op::Lt, 7};
-    case TokenKind::LessEqual:
-      return {Op::Le, 7};
-    case TokenKind::Greater:
-      return {Op::Gt, 7};
-    case TokenKind::GreaterEqual:
-      return {Op::Ge, 7};
-    case TokenKind::ShiftLeft:
-      return {Op::Shl, 8};
-    case TokenKind::ShiftRight:
-      return {Op::Shr, 8};
-    case TokenKind::Plus:
-      return {Op::Add, kSignStrength};
-    case TokenKind::Minus:
-      return {Op::Sub, kSignStrength};
-    case TokenKind::Number:  // `%a -1`
-      if (token.text.starts_with('-')) return {Op::Sub, kSignStrength};
-      break;
-    case TokenKind::Star:
-      return {Op::Mul, 10};
-    case TokenKind::Slash:
-      return {Op::Div, 10};
-    case TokenKind::Percent:
-      return {Op::Rem, 10};
-    case TokenKind::End:
-    case TokenKind::Bad:
-    case TokenKind::Word:
-    case TokenKind::ValueName:
-    case TokenKind::Symbol:
-    case TokenKind::String:
-    case TokenKind::LeftParen:
-    case TokenKind::RightParen:
-    case TokenKind::LeftBrace:
-    case TokenKind::RightBrace:
-    case TokenKind::LeftBracket:
-    case TokenKind::RightBracket:
-    case TokenKind::Comma:
-    case TokenKind::Colon:
-    case TokenKind::DoubleColon:
-    case TokenKind::Equals:
-    case TokenKind::Arrow:
-    case TokenKind::Dot:
-    case TokenKind::DotDot:
-    case TokenKind::Bang:
-    case TokenKind::Tilde:
-    case TokenKind::Question:
-      break;
+  if (token.kind == TokenKind::Number && token.text.starts_with('-'))
+    return {Op::Sub, kSignStrength};  // `%a -1`
+  for (const auto& [kind, infix] : kInfix) {
+    if (kind == token.kind) return infix;
   }
   return {};
 }

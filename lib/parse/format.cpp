@@ -210,65 +210,20 @@ class Formatter {
   void Judge(size_t n) {
     TokenKind kind = Kind(n);
     bool after_operand = n != 0 && ends_operand_[n - 1] != 0 && begins_[n] == 0;
-    switch (kind) {
-      case TokenKind::ValueName:
-      case TokenKind::Symbol:
-      case TokenKind::Number:
-      case TokenKind::String:
-      case TokenKind::RightParen:
-      case TokenKind::RightBracket:
-        ends_operand_[n] = 1;
-        break;
-      case TokenKind::Word: {
-        std::string_view word = At(n).token.text;
-        bool type =
-            n != 0 && (Kind(n - 1) == TokenKind::Colon || IsWord(n - 1, "to") || IsWord(n - 1, "alloca") ||
-                       IsWord(n - 1, "stack.new") || IsWord(n - 1, "identity"));
-        bool part = n != 0 && (Kind(n - 1) == TokenKind::Dot || Kind(n - 1) == TokenKind::DoubleColon);
-        ends_operand_[n] = IsLiteralWord(word) || part || (type && !IsTypeWithBrackets(word)) ||
-                           IsOneOf(word, {"plain", "either", "shared", "barrier"}) || IsRaisedWord(word);
-        break;
-      }
-      case TokenKind::Greater:
-        ends_operand_[n] = is_type_bracket_[n];
-        break;
-      case TokenKind::Minus:
-      case TokenKind::Bang:
-      case TokenKind::Tilde:
-        is_prefix_[n] = after_operand ? 0 : 1;
-        break;
-      case TokenKind::End:
-      case TokenKind::Bad:
-      case TokenKind::LeftParen:
-      case TokenKind::LeftBrace:
-      case TokenKind::RightBrace:
-      case TokenKind::LeftBracket:
-      case TokenKind::Less:
-      case TokenKind::Comma:
-      case TokenKind::Colon:
-      case TokenKind::DoubleColon:
-      case TokenKind::Equals:
-      case TokenKind::Arrow:
-      case TokenKind::Dot:
-      case TokenKind::DotDot:
-      case TokenKind::Plus:
-      case TokenKind::Star:
-      case TokenKind::Slash:
-      case TokenKind::Percent:
-      case TokenKind::Ampersand:
-      case TokenKind::Bar:
-      case TokenKind::Caret:
-      case TokenKind::Question:
-      case TokenKind::AndAnd:
-      case TokenKind::OrOr:
-      case TokenKind::EqualEqual:
-      case TokenKind::NotEqual:
-      case TokenKind::LessEqual:
-      case TokenKind::GreaterEqual:
-      case TokenKind::ShiftLeft:
-      case TokenKind::ShiftRight:
-        break;
-    }
+    constexpr TokenKind kEnds[] = {TokenKind::ValueName, TokenKind::Symbol,     TokenKind::Number,
+                                   TokenKind::String,    TokenKind::RightParen, TokenKind::RightBracket};
+    if (std::ranges::find(kEnds, kind) != std::end(kEnds)) ends_operand_[n] = 1;
+    if (kind == TokenKind::Greater) ends_operand_[n] = is_type_bracket_[n];
+    if (kind == TokenKind::Minus || kind == TokenKind::Bang || kind == TokenKind::Tilde)
+      is_prefix_[n] = after_operand ? 0 : 1;
+    if (kind != TokenKind::Word) return;
+    std::string_view word = At(n).token.text;
+    bool type =
+        n != 0 && (Kind(n - 1) == TokenKind::Colon || IsWord(n - 1, "to") || IsWord(n - 1, "alloca") ||
+                   IsWord(n - 1, "stack.new") || IsWord(n - 1, "identity"));
+    bool part = n != 0 && (Kind(n - 1) == TokenKind::Dot || Kind(n - 1) == TokenKind::DoubleColon);
+    ends_operand_[n] = IsLiteralWord(word) || part || (type && !IsTypeWithBrackets(word)) ||
+                       IsOneOf(word, {"plain", "either", "shared", "barrier"}) || IsRaisedWord(word);
   }
 
   bool BeginsItem(size_t n) const {

@@ -11,55 +11,11 @@ namespace adc::parse {
 using ir::Type;
 
 std::string Describe(const Token& token) {
-  switch (token.kind) {
-    case TokenKind::End:
-      return "the end of the text";
-    case TokenKind::ValueName:
-      return Quoted("%" + std::string(token.text.substr(0, 64)));
-    case TokenKind::Symbol:
-      return Quoted("@" + std::string(token.text.substr(0, 64)));
-    case TokenKind::String:
-      return "a string";
-    case TokenKind::Bad:
-    case TokenKind::Word:
-    case TokenKind::Number:
-    case TokenKind::LeftParen:
-    case TokenKind::RightParen:
-    case TokenKind::LeftBrace:
-    case TokenKind::RightBrace:
-    case TokenKind::LeftBracket:
-    case TokenKind::RightBracket:
-    case TokenKind::Less:
-    case TokenKind::Greater:
-    case TokenKind::Comma:
-    case TokenKind::Colon:
-    case TokenKind::DoubleColon:
-    case TokenKind::Equals:
-    case TokenKind::Arrow:
-    case TokenKind::Dot:
-    case TokenKind::DotDot:
-    case TokenKind::Plus:
-    case TokenKind::Minus:
-    case TokenKind::Star:
-    case TokenKind::Slash:
-    case TokenKind::Percent:
-    case TokenKind::Bang:
-    case TokenKind::Tilde:
-    case TokenKind::Ampersand:
-    case TokenKind::Bar:
-    case TokenKind::Caret:
-    case TokenKind::Question:
-    case TokenKind::AndAnd:
-    case TokenKind::OrOr:
-    case TokenKind::EqualEqual:
-    case TokenKind::NotEqual:
-    case TokenKind::LessEqual:
-    case TokenKind::GreaterEqual:
-    case TokenKind::ShiftLeft:
-    case TokenKind::ShiftRight:
-      return Quoted(token.text);
-  }
-  return "nothing";
+  if (token.kind == TokenKind::End) return "the end of the text";
+  if (token.kind == TokenKind::String) return "a string";
+  if (token.kind == TokenKind::ValueName) return Quoted("%" + std::string(token.text.substr(0, 64)));
+  if (token.kind == TokenKind::Symbol) return Quoted("@" + std::string(token.text.substr(0, 64)));
+  return Quoted(token.text);
 }
 
 void TokenStream::Unexpected(std::string_view what, std::string help) {
