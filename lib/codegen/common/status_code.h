@@ -1,22 +1,23 @@
 #pragma once
-// The reports of compiled code in the status block: the numbers of artifact/cpu_abi.h and artifact/gpu_abi.h,
-// which the fillers of the block check.
+// The reports of compiled code in the status block: the numbers of artifact/cpu_abi.h and artifact/gpu_abi.h.
 
 #include <cstdint>
 
+#include "artifact/cpu_abi.h"
+#include "artifact/status_codes.h"
 #include "ir/function.h"
 
 namespace adc::codegen {
 
 /// Codes of the status block, common to all targets.
 enum class StatusCode : uint32_t {
-  AdstackOverflow = 1,
-  Assertion = 2,
-  IndexOutOfBounds = 3,
-  WritePromise = 4,
-  RowsExhausted = 5,
-  BoundsMoved = 6,
-  LoopsCut = 7,
+  AdstackOverflow = ADRT_CPU_ADSTACK_OVERFLOW,
+  Assertion = ADRT_CPU_ASSERTION,
+  IndexOutOfBounds = ADRT_CPU_INDEX_OUT_OF_BOUNDS,
+  WritePromise = ADRT_CPU_WRITE_PROMISE_BROKEN,
+  RowsExhausted = ADRT_GPU_ROWS_EXHAUSTED,
+  BoundsMoved = ADRT_CPU_BOUNDS_MOVED,
+  LoopsCut = ADRT_GPU_LOOPS_CUT,
 };
 
 /// The code that a `status.raise` reports.
@@ -27,13 +28,12 @@ inline StatusCode CodeOf(const ir::InstData& raise) {
   return StatusCode::AdstackOverflow;
 }
 
-inline constexpr uint32_t kSourceTask = 8, kSourceIndex = 20, kSourceMost = 0xFFF;
-
 /// The word with which a report asks to be the one that stays: not 0, and the same for all threads that
 /// report the same of the same thing.
 constexpr uint32_t StatusSource(StatusCode code, uint32_t task, uint32_t index) {
-  bool fits = task <= kSourceMost && index < kSourceMost;
-  return static_cast<uint32_t>(code) | (fits ? task << kSourceTask | (index + 1) << kSourceIndex : 0);
+  bool fits = task <= ADRT_CPU_STATUS_SOURCE_MOST && index < ADRT_CPU_STATUS_SOURCE_MOST;
+  uint32_t place = task << ADRT_CPU_STATUS_SOURCE_TASK | (index + 1) << ADRT_CPU_STATUS_SOURCE_INDEX;
+  return static_cast<uint32_t>(code) | (fits ? place : 0);
 }
 
 }  // namespace adc::codegen

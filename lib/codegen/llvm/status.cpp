@@ -1,19 +1,11 @@
 #include "codegen/llvm/status.h"
 
 #include "artifact/cpu_abi.h"
-#include "artifact/gpu_abi.h"
-#include "codegen/common/status_code.h"
 #include "llvm/IR/Module.h"
 
 namespace adc::codegen {
 
 using llvm::Value;
-
-static_assert(kSourceTask == ADRT_CPU_STATUS_SOURCE_TASK && kSourceIndex == ADRT_CPU_STATUS_SOURCE_INDEX &&
-              kSourceMost == ADRT_CPU_STATUS_SOURCE_MOST);
-static_assert(static_cast<uint32_t>(StatusCode::AdstackOverflow) == ADRT_CPU_ADSTACK_OVERFLOW &&
-              static_cast<uint32_t>(StatusCode::RowsExhausted) == ADRT_GPU_ROWS_EXHAUSTED &&
-              static_cast<uint32_t>(StatusCode::BoundsMoved) == ADRT_CPU_BOUNDS_MOVED);
 
 llvm::Function* RaiseFunction(llvm::Module& module, llvm::PointerType* status_type,
                               llvm::SyncScope::ID scope) {

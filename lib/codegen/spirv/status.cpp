@@ -1,17 +1,8 @@
 #include "codegen/spirv/status.h"
 
 #include "artifact/cpu_abi.h"
-#include "artifact/gpu_abi.h"
-#include "ir/module.h"
 
 namespace adc::codegen::spirv {
-
-static_assert(kSourceTask == ADRT_CPU_STATUS_SOURCE_TASK && kSourceIndex == ADRT_CPU_STATUS_SOURCE_INDEX &&
-              kSourceMost == ADRT_CPU_STATUS_SOURCE_MOST);
-static_assert(static_cast<uint32_t>(StatusCode::AdstackOverflow) == ADRT_CPU_ADSTACK_OVERFLOW &&
-              static_cast<uint32_t>(StatusCode::RowsExhausted) == ADRT_GPU_ROWS_EXHAUSTED &&
-              static_cast<uint32_t>(StatusCode::BoundsMoved) == ADRT_CPU_BOUNDS_MOVED &&
-              static_cast<uint32_t>(StatusCode::LoopsCut) == ADRT_GPU_LOOPS_CUT);
 
 template <class WordPlace>
 void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& report) {
