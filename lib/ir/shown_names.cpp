@@ -2,6 +2,7 @@
 
 #include "ir/known.h"
 #include "ir/module.h"
+#include "support/letters.h"
 
 namespace adc::ir {
 namespace {
@@ -19,7 +20,7 @@ bool IsNumber(std::string_view name) {
 /// name that passes make of a number that a text had ("0.1", "0.adj") is no name there.
 std::string_view NameInText(const Module& module, const Function& function, Value v) {
   std::string_view name = module.Text(function[v].name);
-  bool begins_with_digit = !name.empty() && name[0] >= '0' && name[0] <= '9';
+  bool begins_with_digit = !name.empty() && IsDigit(name[0]);
   return begins_with_digit && !IsNumber(name) ? std::string_view() : name;
 }
 

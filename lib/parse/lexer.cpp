@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "diag/errors/parse.h"
+#include "support/letters.h"
 
 namespace adc::parse {
 namespace {

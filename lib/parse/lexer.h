@@ -114,14 +114,4 @@ std::string Unescape(std::string_view quoted);
 /// A piece of the user's text for a message: quoted, cut to a bounded length, control characters replaced.
 std::string Quoted(std::string_view text, size_t longest = 48);
 
-constexpr bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
-constexpr bool IsLetter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
-constexpr bool IsNameCharacter(char c) {
-  return IsLetter(c) || IsDigit(c);
-}
-
 }  // namespace adc::parse

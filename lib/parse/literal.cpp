@@ -7,6 +7,7 @@
 #include "ir/literal_places.h"
 #include "ir/number.h"
 #include "parse/lexer.h"
+#include "support/letters.h"
 
 namespace adc::parse {
 namespace {

@@ -5,12 +5,13 @@
 #include "artifact/bundle.h"
 #include "product/header_names.h"
 #include "product/version.h"
+#include "support/letters.h"
 
 namespace adc::product {
 
 std::string EmbeddedName(const std::string& file) {
   std::string name = HeaderIdentifier(std::filesystem::path(file).stem().string());
-  if (!name.empty() && name[0] >= '0' && name[0] <= '9') name.insert(0, "_");
+  if (!name.empty() && IsDigit(name[0])) name.insert(0, "_");
   return name.ends_with("_adcb") ? name : name + "_adcb";
 }
 

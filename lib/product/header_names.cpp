@@ -4,6 +4,8 @@
 #include <array>
 #include <cstdint>
 
+#include "support/letters.h"
+
 namespace adc::product {
 
 namespace {
@@ -42,16 +44,14 @@ bool IsTaken(std::string_view word) {
 std::string HeaderIdentifier(std::string_view name) {
   std::string word;
   for (char letter : name) {
-    bool keeps = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                 (letter >= '0' && letter <= '9') || letter == '_';
-    word += keeps ? letter : '_';
+    word += IsNameCharacter(letter) ? letter : '_';
   }
   return word;
 }
 
 std::string HeaderMember(std::string_view name) {
   std::string word = HeaderIdentifier(name);
-  if (word.empty() || (word[0] >= '0' && word[0] <= '9')) word.insert(0, "_");
+  if (word.empty() || IsDigit(word[0])) word.insert(0, "_");
   return IsTaken(word) ? word + "_" : word;
 }
 

@@ -1,5 +1,7 @@
 #include "support/uri.h"
 
+#include "support/letters.h"
+
 namespace adc {
 
 namespace {
@@ -7,8 +9,7 @@ namespace {
 constexpr std::string_view kDigits = "0123456789ABCDEF";
 
 bool IsPlain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("-._~/").find(c) != std::string_view::npos;
+  return IsNameCharacter(c) || std::string_view("-.~/").find(c) != std::string_view::npos;
 }
 
 /// The value of a hexadecimal digit; npos: it is none.

@@ -5,6 +5,7 @@
 #include "codegen/llvm/disassemble.h"
 #include "codegen/spirv/tools.h"
 #include "diag/errors/driver.h"
+#include "support/letters.h"
 
 namespace adc::tool {
 
@@ -13,8 +14,7 @@ namespace {
 namespace section = artifact::section;
 
 bool IsWordLetter(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-         (letter >= '0' && letter <= '9') || letter == '_' || letter == '$';
+  return IsNameCharacter(letter) || letter == '$';
 }
 
 diag::Diagnostic NoFunction(std::string_view symbol) {

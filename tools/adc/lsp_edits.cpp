@@ -11,6 +11,7 @@
 #include "lsp_tokens.h"
 #include "parse/keywords.h"
 #include "parse/parser.h"
+#include "support/letters.h"
 
 namespace adc::tool {
 
@@ -80,7 +81,7 @@ std::vector<std::pair<size_t, size_t>> Meanings(const parse::Places& places, uin
 std::vector<CompletionItem> Document::Completions(Position position) {
   size_t offset = LineTable(text_).OffsetOf(position);
   size_t begin = offset;
-  while (begin > 0 && (parse::IsNameCharacter(text_[begin - 1]) || text_[begin - 1] == '.')) --begin;
+  while (begin > 0 && (IsNameCharacter(text_[begin - 1]) || text_[begin - 1] == '.')) --begin;
   char before = begin > 0 ? text_[begin - 1] : ' ';
   std::vector<CompletionItem> items;
   if (before == '%') return ValueCompletions(offset);

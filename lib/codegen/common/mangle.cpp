@@ -1,13 +1,11 @@
 #include "codegen/common/mangle.h"
 
+#include "support/letters.h"
+
 namespace adc::codegen {
 namespace {
 
 constexpr std::string_view kHex = "0123456789ABCDEF";
-
-bool IsPlain(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 /// Whether `text` begins with the spelling of a byte that is not plain, or of an underscore.
 bool ReadsAsByte(std::string_view text) {
@@ -15,7 +13,7 @@ bool ReadsAsByte(std::string_view text) {
   size_t high = kHex.find(text[1]), low = kHex.find(text[2]);
   if (high == std::string_view::npos || low == std::string_view::npos) return false;
   char byte = static_cast<char>(high << 4 | low);
-  return !IsPlain(byte) || byte == '_';
+  return !IsNameCharacter(byte) || byte == '_';
 }
 
 }  // namespace
@@ -24,7 +22,7 @@ std::string EntrySymbol(std::string_view kernel, uint32_t task) {
   std::string symbol = "adc_";
   for (size_t at = 0; at < kernel.size(); ++at) {
     auto byte = static_cast<unsigned char>(kernel[at]);
-    if (IsPlain(kernel[at]) && !ReadsAsByte(kernel.substr(at))) {
+    if (IsNameCharacter(kernel[at]) && !ReadsAsByte(kernel.substr(at))) {
       symbol += kernel[at];
       continue;
     }

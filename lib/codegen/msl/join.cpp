@@ -4,6 +4,7 @@
 
 #include "codegen/msl/statements.h"
 #include "codegen/msl/tidy.h"
+#include "support/letters.h"
 
 // SPIRV-Cross writes one text per entry point, and each repeats the struct types of the module and the helper
 // functions that its entry reaches. Names derive from SPIR-V ids, so a declaration that two entries share is
@@ -35,10 +36,6 @@ static inline float atomicAdd(device float& place, float value) {
     return as_type<float>(seen);
 }
 )";
-
-bool IsWordCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
 
 std::string_view NextLine(std::string_view& rest) {
   size_t end = rest.find('\n');
@@ -75,9 +72,9 @@ std::vector<std::string> SplitDeclarations(std::string_view text) {
 }
 
 std::string_view LastWordBefore(std::string_view text, size_t end) {
-  while (end > 0 && !IsWordCharacter(text[end - 1])) --end;
+  while (end > 0 && !IsNameCharacter(text[end - 1])) --end;
   size_t begin = end;
-  while (begin > 0 && IsWordCharacter(text[begin - 1])) --begin;
+  while (begin > 0 && IsNameCharacter(text[begin - 1])) --begin;
   return text.substr(begin, end - begin);
 }
 
@@ -100,7 +97,7 @@ size_t FindWord(std::string_view text, std::string_view word, size_t from) {
   for (size_t at = text.find(word, from); at != std::string_view::npos; at = text.find(word, at + 1)) {
     size_t end = at + word.size();
     bool whole =
-        (at == 0 || !IsWordCharacter(text[at - 1])) && (end == text.size() || !IsWordCharacter(text[end]));
+        (at == 0 || !IsNameCharacter(text[at - 1])) && (end == text.size() || !IsNameCharacter(text[end]));
     if (whole) return at;
   }
   return std::string_view::npos;

@@ -2,27 +2,22 @@
 
 #include <algorithm>
 
+#include "support/letters.h"
+
 namespace adc::codegen::msl {
 namespace {
-
-bool IsWordCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// The word that begins at `at`; empty where none does.
 std::string_view WordAt(std::string_view text, size_t at) {
   size_t end = at;
-  while (end < text.size() && IsWordCharacter(text[end])) ++end;
+  while (end < text.size() && IsNameCharacter(text[end])) ++end;
   return text.substr(at, end - at);
 }
 
 std::vector<uint32_t> NamesIn(std::string_view text, Names& names) {
   std::vector<uint32_t> found;
   for (size_t at = 0; at < text.size();) {
-    if (!IsWordCharacter(text[at])) {
+    if (!IsNameCharacter(text[at])) {
       ++at;
       continue;
     }
@@ -211,8 +206,8 @@ void Rename(Statement& statement, uint32_t from, uint32_t to, Names& names) {
     const std::string &old_word = names.Text(from), &new_word = names.Text(to);
     for (size_t at = text.find(old_word); at != std::string::npos; at = text.find(old_word, at)) {
       size_t end = at + old_word.size();
-      bool whole = (at == 0 || (!IsWordCharacter(text[at - 1]) && text[at - 1] != '.')) &&
-                   (end == text.size() || !IsWordCharacter(text[end]));
+      bool whole = (at == 0 || (!IsNameCharacter(text[at - 1]) && text[at - 1] != '.')) &&
+                   (end == text.size() || !IsNameCharacter(text[end]));
       if (whole) text.replace(at, old_word.size(), new_word);
       at += whole ? new_word.size() : old_word.size();
     }

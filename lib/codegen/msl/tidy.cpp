@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "codegen/msl/statements.h"
+#include "support/letters.h"
 
 // A conditional value, as it comes and as it goes:
 //
@@ -34,9 +35,8 @@ constexpr size_t kLineWidth = 110;
 
 /// A literal or a variable.
 bool IsPlain(std::string_view value) {
-  return !value.empty() && std::all_of(value.begin(), value.end(), [](char c) {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '.';
-  });
+  return !value.empty() &&
+         std::all_of(value.begin(), value.end(), [](char c) { return IsNameCharacter(c) || c == '.'; });
 }
 
 bool Leaves(const Statement& statement) {

@@ -10,6 +10,7 @@
 #include "codegen/msl/join.h"
 #include "codegen/msl/keep_order.h"
 #include "diag/errors/codegen.h"
+#include "support/letters.h"
 
 // SPIR-V forbids contraction operation by operation. SPIRV-Cross writes each such operation as a call that
 // loses the sign of a zero, so these decorations are taken away and the text forbids it as a whole.
@@ -38,10 +39,6 @@ class Context {
 
 bool Done(spvc_result result) {
   return result == SPVC_SUCCESS;
-}
-
-bool IsNameCharacter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 int RankOf(BindingOf of) {
@@ -151,7 +148,7 @@ class EntryTranslator {
                                                        : "p" + std::to_string(binding.param);
         for (char& c : name) c = IsNameCharacter(c) ? c : '_';
         // Names that begin with a digit or an underscore belong to SPIRV-Cross.
-        if (name.empty() || name[0] == '_' || (name[0] >= '0' && name[0] <= '9')) name = "p" + name;
+        if (name.empty() || name[0] == '_' || IsDigit(name[0])) name = "p" + name;
         name += "_" + element;
         break;
       case BindingOf::Words:

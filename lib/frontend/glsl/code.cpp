@@ -4,11 +4,6 @@
 
 namespace adc::frontend::glsl {
 
-bool IsWord(char letter) {
-  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_' ||
-         (letter >= '0' && letter <= '9');
-}
-
 void Blank(std::string& text, Range range) {
   for (size_t at = range.begin; at < range.end; ++at) {
     if (text[at] != '\n') text[at] = ' ';

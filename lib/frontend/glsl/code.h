@@ -12,8 +12,6 @@ struct Range {
   size_t begin = 0, end = 0;
 };
 
-bool IsWord(char letter);
-
 /// Blanks a stretch; ends of lines stay.
 void Blank(std::string& text, Range range);
 

@@ -24,6 +24,7 @@
 #include "frontend/glsl/marks.h"
 #include "frontend/glsl/rewrite.h"
 #include "host/read_text.h"
+#include "support/letters.h"
 #include "support/printable.h"
 
 namespace adc::frontend::glsl {
@@ -51,7 +52,7 @@ std::vector<Entry> EntriesOf(const std::string& text) {
     if (end == std::string::npos) break;
     end = code.find_last_not_of(kBlanks, end - 1) + 1;
     size_t begin = end;
-    while (begin > 0 && IsWord(code[begin - 1])) --begin;
+    while (begin > 0 && IsNameCharacter(code[begin - 1])) --begin;
     if (begin < end) entries.push_back({code.substr(begin, end - begin), {begin, end}});
   }
   return entries;
@@ -61,7 +62,8 @@ bool HasWord(const std::string& text, std::string_view word) {
   std::string code = CodeOf(text);
   for (size_t at = code.find(word); at != std::string::npos; at = code.find(word, at + 1)) {
     size_t end = at + word.size();
-    if ((at == 0 || !IsWord(code[at - 1])) && (end == code.size() || !IsWord(code[end]))) return true;
+    if ((at == 0 || !IsNameCharacter(code[at - 1])) && (end == code.size() || !IsNameCharacter(code[end])))
+      return true;
   }
   return false;
 }
@@ -237,7 +239,7 @@ void TellLog(std::string_view log, std::vector<diag::Diagnostic>& refusals,
       uint32_t number = 0;
       bool digits = colon != std::string_view::npos && colon > 0 && colon < 9;
       for (size_t n = 0; digits && n < colon; ++n) {
-        digits = rest[n] >= '0' && rest[n] <= '9';
+        digits = IsDigit(rest[n]);
         number = number * 10 + static_cast<uint32_t>(rest[n] - '0');
       }
       if (!digits) continue;

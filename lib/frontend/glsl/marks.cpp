@@ -10,6 +10,7 @@
 
 #include "diag/errors/shader.h"
 #include "frontend/glsl/code.h"
+#include "support/letters.h"
 #include "support/nearest.h"
 
 namespace adc::frontend::glsl {
@@ -175,9 +176,9 @@ class MarkReader {
   /// The name in front of a block's brace, or of its register: `buffer B {`, `cbuffer C : register(b0) {`.
   bool AddLast(Range range, const MarkedName& mark) {
     size_t end = std::min(code_.find(':', range.begin), range.end);
-    while (end > range.begin && !IsWord(code_[end - 1])) --end;
+    while (end > range.begin && !IsNameCharacter(code_[end - 1])) --end;
     size_t begin = end;
-    while (begin > range.begin && IsWord(code_[begin - 1])) --begin;
+    while (begin > range.begin && IsNameCharacter(code_[begin - 1])) --begin;
     if (begin == end) return false;
     Add({begin, end}, mark);
     return true;
@@ -197,9 +198,9 @@ class MarkReader {
     };
     for (size_t n = 0; n < declaration.size();) {
       char letter = declaration[n];
-      if (IsWord(letter)) {
+      if (IsNameCharacter(letter)) {
         size_t begin = n;
-        while (n < declaration.size() && IsWord(declaration[n])) ++n;
+        while (n < declaration.size() && IsNameCharacter(declaration[n])) ++n;
         if (depth == 0 && !ended) name = {begin, n};
         continue;
       }

@@ -4,6 +4,7 @@
 
 #include "diag/errors/shader.h"
 #include "frontend/glsl/code.h"
+#include "support/letters.h"
 
 namespace adc::frontend::glsl {
 namespace {
@@ -17,7 +18,7 @@ size_t Skip(const std::string& code, size_t at) {
 }
 
 size_t EndOfWord(const std::string& code, size_t at) {
-  while (at < code.size() && (IsWord(code[at]) || code[at] == ':')) ++at;
+  while (at < code.size() && (IsNameCharacter(code[at]) || code[at] == ':')) ++at;
   return at;
 }
 

@@ -5,6 +5,7 @@
 #include "diag/errors/shader.h"
 #include "frontend/spirv/operations.h"
 #include "ir/module.h"
+#include "support/letters.h"
 
 namespace adc::frontend::spirv {
 namespace {
@@ -15,10 +16,6 @@ struct Specifier {
   uint32_t components = 1;
   char letter = 0;  ///< d, u or f; 0: one that is not taken
 };
-
-bool IsDigit(char c) {
-  return c >= '0' && c <= '9';
-}
 
 /// The specifier that begins at a `%`.
 Specifier SpecifierAt(std::string_view format) {

@@ -2,6 +2,7 @@
 
 #include "diag/errors/shader.h"
 #include "ir/module.h"
+#include "support/letters.h"
 
 namespace adc::frontend::spirv {
 
@@ -56,7 +57,7 @@ void Locals::MakeLocal(const Instruction& variable, ir::Words words) {
   if (!is_table) MakeLeaves(*local, local->type, 1, 0, words);
   std::string word;
   for (char letter : binary_.NameOf(variable.result)) {
-    if ((letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_') word += letter;
+    if (IsLetter(letter)) word += letter;
   }
   for (const Local::Leaf& leaf : local->leaves) {
     if (!word.empty() && leaf.array.Valid() && !is_table) kernel_[leaf.array].name = FreeName(word);

@@ -11,6 +11,7 @@
 #include "frontend/spirv/newer.h"
 #include "ir/module.h"
 #include "ir/number.h"
+#include "support/letters.h"
 #include "support/nearest.h"
 
 namespace adc::frontend::spirv {
@@ -134,12 +135,7 @@ class Places {
 
   /// Where a word first stands outside of comments.
   static diag::SourceSpan FirstWord(const diag::SourceFile& file, std::string_view word) {
-    auto part_of_word = [&](size_t at) {
-      if (at >= file.text.size()) return false;
-      char letter = file.text[at];
-      return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-             (letter >= '0' && letter <= '9') || letter == '_';
-    };
+    auto part_of_word = [&](size_t at) { return at < file.text.size() && IsNameCharacter(file.text[at]); };
     for (size_t at = file.text.find(word); at != std::string::npos; at = file.text.find(word, at + 1)) {
       if ((at > 0 && part_of_word(at - 1)) || part_of_word(at + word.size())) continue;
       size_t line = file.text.rfind('\n', at);
@@ -320,8 +316,7 @@ class Reader {
     std::string name = entry.name == "main" ? config_.main_name : entry.name;
     std::string word;
     for (char letter : name) {
-      bool good = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_' ||
-                  (letter >= '0' && letter <= '9' && !word.empty());
+      bool good = IsLetter(letter) || (IsDigit(letter) && !word.empty());
       word += good ? letter : '_';
     }
     if (word.empty()) word = "main";
