@@ -179,24 +179,22 @@ Pointer Pointers::StepLocal(Pointer p, Id index_id, const Instruction& inst) {
 
 /// From a pointer to a structure in memory. Blocks that follow each other are elements.
 void Pointers::StepToMember(Pointer& p, uint32_t member) {
-  int64_t decorated = binary_.MemberDecorated(p.pointee, member, spv::DecorationOffset);
-  int64_t stride = binary_.MemberDecorated(p.pointee, member, spv::DecorationMatrixStride);
-  if (stride >= 0) p.matrix_stride = static_cast<uint32_t>(stride);
-  p.row_major = binary_.MemberDecorated(p.pointee, member, spv::DecorationRowMajor) >= 0;
+  MemberPlace place = types_.PlaceOf(p.pointee, member);
+  if (place.matrix_stride != 0) p.matrix_stride = place.matrix_stride;
+  p.row_major = place.row_major;
   p.pointee = types_.Member(p.pointee, member);
-  auto offset = static_cast<uint64_t>(std::max<int64_t>(decorated, 0));
   if (p.in_block) {
-    p.offset += offset;
+    p.offset += place.offset;
     return;
   }
   p.in_block = true;
   if (p.resource->stride != 0) {
     p.has_outer = true;
     p.outer_stride = p.resource->stride;
-    p.offset = offset;
+    p.offset = place.offset;
   } else {
     p.member = member;
-    p.member_offset = offset;
+    p.member_offset = place.offset;
   }
 }
 

@@ -7,6 +7,7 @@
 #include "frontend/spirv/struct_members.h"
 #include "ir/module.h"
 #include "ir/param_words.h"
+#include "support/letters.h"
 
 namespace adc::frontend::spirv {
 
@@ -20,11 +21,9 @@ constexpr uint32_t kDeepest = 64;
 std::string Identifier(std::string_view text) {
   std::string word;
   for (char letter : text) {
-    bool good = (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') ||
-                (letter >= '0' && letter <= '9') || letter == '_';
-    if (good) word += letter;
+    if (IsNameCharacter(letter)) word += letter;
   }
-  if (!word.empty() && word[0] >= '0' && word[0] <= '9') word.insert(word.begin(), '_');
+  if (!word.empty() && IsDigit(word[0])) word.insert(word.begin(), '_');
   return word;
 }
 
@@ -129,9 +128,7 @@ void Resources::AddPointed(const Resource& holder, Id type, uint64_t offset, con
   const Binary& binary = types_.binary();
   if (types_.KindOf(type) == spv::OpTypeStruct) {
     for (uint32_t n = 0; n < types_.Members(type); ++n) {
-      auto at =
-          static_cast<uint64_t>(std::max<int64_t>(0, binary.MemberDecorated(type, n, spv::DecorationOffset)));
-      AddPointed(holder, types_.Member(type, n), offset + at,
+      AddPointed(holder, types_.Member(type, n), offset + types_.PlaceOf(type, n).offset,
                  (name.empty() ? "" : name + ".") + Identifier(binary.MemberName(type, n)), out);
     }
     return;
@@ -233,11 +230,8 @@ uint64_t Resources::SizeOf(Id type, uint32_t matrix_stride, bool row_major) cons
   if (types_.KindOf(type) != spv::OpTypeStruct) return 0;
   uint64_t end = 0;
   for (uint32_t n = 0; n < types_.Members(type); ++n) {
-    int64_t offset = types_.binary().MemberDecorated(type, n, spv::DecorationOffset);
-    int64_t stride = types_.binary().MemberDecorated(type, n, spv::DecorationMatrixStride);
-    bool rows = types_.binary().MemberDecorated(type, n, spv::DecorationRowMajor) >= 0;
-    uint64_t size = SizeOf(types_.Member(type, n), stride < 0 ? 0 : static_cast<uint32_t>(stride), rows);
-    end = std::max(end, static_cast<uint64_t>(std::max<int64_t>(offset, 0)) + size);
+    MemberPlace place = types_.PlaceOf(type, n);
+    end = std::max(end, place.offset + SizeOf(types_.Member(type, n), place.matrix_stride, place.row_major));
   }
   return end;
 }
@@ -249,8 +243,7 @@ void Resources::Measure(const Resource& resource, uint64_t* fixed, uint32_t* str
   Id type = types_.Member(resource.block, last);
   if (types_.KindOf(type) != spv::OpTypeRuntimeArray) return;
   *stride = types_.ArrayStride(type);
-  *fixed = static_cast<uint64_t>(
-      std::max<int64_t>(0, types_.binary().MemberDecorated(resource.block, last, spv::DecorationOffset)));
+  *fixed = types_.PlaceOf(resource.block, last).offset;
 }
 
 std::string Resources::Free(std::string_view wanted) {
@@ -340,8 +333,15 @@ bool Resources::HasFloatWords(const Resource& resource, const std::string& name,
   });
 }
 
+/// The name of a parameter for a member. Two blocks may have members of one name.
+std::string Resources::NameOfMember(const Resource& resource, uint32_t member) const {
+  std::string_view given = types_.binary().MemberName(resource.block, member);
+  std::string name = Identifier(IsMade(given) ? std::string_view(resource.name) : given);
+  if (resource.by_pointer) name = resource.name + (types_.Members(resource.block) == 1 ? "" : "." + name);
+  return taken_.count(name) != 0 && !resource.name.empty() ? Identifier(resource.name) + "." + name : name;
+}
+
 void Resources::AddStorage(Resource& resource) {
-  const Binary& binary = types_.binary();
   uint32_t members = types_.Members(resource.block);
   if (members == 0) return;
   Kinds all;
@@ -351,11 +351,7 @@ void Resources::AddStorage(Resource& resource) {
     Kinds kinds;
     Id type = types_.Member(resource.block, member);
     FindKinds(type, kinds, 0);
-    std::string_view given = binary.MemberName(resource.block, member);
-    std::string name = IsMade(given) ? Identifier(resource.name) : Identifier(given);
-    if (resource.by_pointer) name = resource.name + (one_member ? "" : "." + name);
-    // Two blocks may have members of one name.
-    if (taken_.count(name) != 0 && !resource.name.empty()) name = Identifier(resource.name) + "." + name;
+    std::string name = NameOfMember(resource, member);
     for (ir::Scalar scalar : kinds.scalars) {
       Unit unit;
       unit.member = member;
@@ -363,7 +359,7 @@ void Resources::AddStorage(Resource& resource) {
       unit.scalar = scalar = unit.float_words ? ir::Scalar::F32 : AsCompared(resource, scalar);
       unit.type = type;
       bool array = types_.KindOf(type) == spv::OpTypeRuntimeArray || types_.KindOf(type) == spv::OpTypeArray;
-      bool at_start = binary.MemberDecorated(resource.block, member, spv::DecorationOffset) == 0;
+      bool at_start = types_.binary().MemberDecorated(resource.block, member, spv::DecorationOffset) == 0;
       ir::Type buffer = ir::Type::Buffer(ir::Type::Of(scalar), 1);
       uint32_t bytes = ir::ByteSize(scalar);
       bool one_kind = kinds.scalars.size() == 1;
@@ -406,14 +402,11 @@ void Resources::AddImage(Resource& resource) {
 }
 
 void Resources::AddValues(Resource& resource) {
-  const Binary& binary = types_.binary();
   for (uint32_t member = 0; member < types_.Members(resource.block); ++member) {
     Id type = types_.Member(resource.block, member);
     Kinds kinds;
     FindKinds(type, kinds, 0);
-    std::string_view given = binary.MemberName(resource.block, member);
-    std::string name = IsMade(given) ? Identifier(resource.name) : Identifier(given);
-    if (taken_.count(name) != 0 && !resource.name.empty()) name = Identifier(resource.name) + "." + name;
+    std::string name = NameOfMember(resource, member);
     if (kinds.has_array && resource.kind == Kind::UniformBuffer) {
       for (ir::Scalar scalar : kinds.scalars) {
         Unit unit;
@@ -427,18 +420,14 @@ void Resources::AddValues(Resource& resource) {
       }
       continue;
     }
-    int64_t offset = binary.MemberDecorated(resource.block, member, spv::DecorationOffset);
-    int64_t stride = binary.MemberDecorated(resource.block, member, spv::DecorationMatrixStride);
-    bool rows = binary.MemberDecorated(resource.block, member, spv::DecorationRowMajor) >= 0;
-    AddValue(resource, type, static_cast<uint64_t>(std::max<int64_t>(offset, 0)),
-             static_cast<uint32_t>(std::max<int64_t>(stride, 0)), rows, name, member);
+    AddValue(resource, type, types_.PlaceOf(resource.block, member), name, member);
   }
 }
 
-void Resources::AddValue(Resource& resource, Id type, uint64_t offset, uint32_t matrix_stride, bool row_major,
-                         const std::string& name, uint32_t member) {
+void Resources::AddValue(Resource& resource, Id type, MemberPlace place, const std::string& name,
+                         uint32_t member) {
   const Binary& binary = types_.binary();
-  if (IsPointer(resource, type, offset)) return;
+  if (IsPointer(resource, type, place.offset)) return;
   if (types_.IsRegister(type)) {
     if (resource.units.size() >= kMostValues)
       Refuse(diag::E0853, types_.Of(resource.block).span,
@@ -448,29 +437,26 @@ void Resources::AddValue(Resource& resource, Id type, uint64_t offset, uint32_t 
     unit.view = View::Value;
     unit.type = type;
     unit.member = member;
-    unit.offset = offset;
+    unit.offset = place.offset;
     unit.scalar = types_.MemoryScalar(type);
     AddUnit(resource, unit, types_.Register(type).WithScalar(unit.scalar), name, true);
     ir::ShaderBinding& binding = module_.shader_bindings.back();
-    binding.matrix_stride = matrix_stride;
-    binding.row_major = row_major;
+    binding.matrix_stride = place.matrix_stride;
+    binding.row_major = place.row_major;
     return;
   }
   if (types_.KindOf(type) == spv::OpTypeStruct) {
     for (uint32_t n = 0; n < types_.Members(type); ++n) {
-      int64_t at = binary.MemberDecorated(type, n, spv::DecorationOffset);
-      int64_t stride = binary.MemberDecorated(type, n, spv::DecorationMatrixStride);
-      bool rows = binary.MemberDecorated(type, n, spv::DecorationRowMajor) >= 0;
-      AddValue(resource, types_.Member(type, n), offset + static_cast<uint64_t>(std::max<int64_t>(at, 0)),
-               static_cast<uint32_t>(std::max<int64_t>(stride, 0)), rows,
-               name + "." + Identifier(binary.MemberName(type, n)), member);
+      MemberPlace part = types_.PlaceOf(type, n);
+      part.offset += place.offset;
+      AddValue(resource, types_.Member(type, n), part, name + "." + Identifier(binary.MemberName(type, n)),
+               member);
     }
     return;
   }
   uint32_t stride = types_.ArrayStride(type);
-  for (uint32_t n = 0; n < types_.Count(type); ++n)
-    AddValue(resource, types_.Element(type), offset + uint64_t{stride} * n, matrix_stride, row_major,
-             name + "." + std::to_string(n), member);
+  for (uint32_t n = 0; n < types_.Count(type); ++n, place.offset += stride)
+    AddValue(resource, types_.Element(type), place, name + "." + std::to_string(n), member);
 }
 
 ir::Value Resources::AddScalar(std::string_view name, ir::Type type, ir::ShaderBinding binding,

@@ -111,8 +111,8 @@ class Resources {
                   std::vector<Resource>& out);
   bool IsPointer(const Resource& holder, Id type, uint64_t offset) const;
   void AddValues(Resource& resource);
-  void AddValue(Resource& resource, Id type, uint64_t offset, uint32_t matrix_stride, bool row_major,
-                const std::string& name, uint32_t member);
+  void AddValue(Resource& resource, Id type, MemberPlace place, const std::string& name, uint32_t member);
+  std::string NameOfMember(const Resource& resource, uint32_t member) const;
   void AddUnit(Resource& resource, Unit unit, ir::Type type, const std::string& name, bool whole);
   void FindKinds(Id type, Kinds& kinds, uint32_t depth) const;
   /// Bytes of the block in front of an array of unknown length, and that array's stride.

@@ -1,7 +1,5 @@
 #include "frontend/spirv/struct_members.h"
 
-#include <algorithm>
-
 // Strides become extents: an array of float with a stride of 16 bytes is float[n][4], of which one number of
 // four is used, and a column of mat3 in std430 is a row of four, of which three are used.
 
@@ -9,16 +7,9 @@ namespace adc::frontend::spirv {
 
 namespace {
 
-uint64_t DecorationOf(const Types& types, Id structure, uint32_t member, spv::Decoration kind) {
-  return static_cast<uint64_t>(std::max<int64_t>(0, types.binary().MemberDecorated(structure, member, kind)));
-}
-
 class Member {
  public:
-  Member(const Types& types, Id structure, uint32_t number)
-      : types_(types),
-        matrix_stride_(DecorationOf(types, structure, number, spv::DecorationMatrixStride)),
-        is_row_major_(types.binary().MemberDecorated(structure, number, spv::DecorationRowMajor) >= 0) {}
+  Member(const Types& types, const MemberPlace& place) : types_(types), place_(place) {}
 
   /// The bytes of one of type `type`; nothing where it cannot be said. `stride`: bytes to the next one.
   std::optional<uint64_t> Describe(Id type, std::optional<uint64_t> stride, ir::StructMember* made) const {
@@ -54,9 +45,9 @@ class Member {
     uint64_t bytes = ir::ByteSize(made->scalar), lines = 1, length = numbers.IsVec() ? numbers.rows : 1;
     uint64_t line_bytes = stride.value_or(length * bytes);
     if (numbers.IsMat()) {
-      lines = is_row_major_ ? numbers.rows : numbers.columns;
-      length = is_row_major_ ? numbers.columns : numbers.rows;
-      line_bytes = matrix_stride_;
+      lines = place_.row_major ? numbers.rows : numbers.columns;
+      length = place_.row_major ? numbers.columns : numbers.rows;
+      line_bytes = place_.matrix_stride;
       made->counts.push_back(lines);
     }
     if (line_bytes % bytes != 0 || line_bytes < length * bytes) return std::nullopt;
@@ -67,8 +58,7 @@ class Member {
   }
 
   const Types& types_;
-  uint64_t matrix_stride_;
-  bool is_row_major_;
+  MemberPlace place_;
 };
 
 }  // namespace
@@ -82,8 +72,9 @@ std::optional<ir::StructMember> DescribeStruct(const Types& types, Id structure,
     ir::StructMember member;
     member.name = std::string(types.binary().MemberName(structure, n));
     if (member.name.empty()) member.name = "member" + std::to_string(n);
-    member.offset = DecorationOf(types, structure, n, spv::DecorationOffset);
-    if (!Member(types, structure, n).Describe(types.Member(structure, n), std::nullopt, &member))
+    MemberPlace place = types.PlaceOf(structure, n);
+    member.offset = place.offset;
+    if (!Member(types, place).Describe(types.Member(structure, n), std::nullopt, &member))
       return std::nullopt;
     made.members.push_back(std::move(member));
   }

@@ -1,5 +1,7 @@
 #include "frontend/spirv/types.h"
 
+#include <algorithm>
+
 #include "diag/errors/shader.h"
 #include "diag/result.h"
 
@@ -175,6 +177,13 @@ uint32_t Types::ArrayStride(Id array) const {
   int64_t stride = binary_.Decorated(array, spv::DecorationArrayStride);
   if (stride <= 0) Refuse(diag::E0853, Of(array).span, "an array in a block has no stride");
   return static_cast<uint32_t>(stride);
+}
+
+MemberPlace Types::PlaceOf(Id structure, uint32_t member) const {
+  auto decorated = [&](spv::Decoration kind) { return binary_.MemberDecorated(structure, member, kind); };
+  return {static_cast<uint64_t>(std::max<int64_t>(0, decorated(spv::DecorationOffset))),
+          static_cast<uint32_t>(std::max<int64_t>(0, decorated(spv::DecorationMatrixStride))),
+          decorated(spv::DecorationRowMajor) >= 0};
 }
 
 std::optional<int64_t> Types::Integer(Id constant) const {

@@ -22,6 +22,13 @@ struct Refused {
 };
 [[noreturn]] void Refuse(diag::ErrorId id, diag::SourceSpan span, std::string text, std::string help = {});
 
+/// Where a member of a structure lies; 0 where the module does not say.
+struct MemberPlace {
+  uint64_t offset = 0;
+  uint32_t matrix_stride = 0;
+  bool row_major = false;
+};
+
 class Types {
  public:
   /// `spec_values`: bits of specialisation constants by their id.
@@ -58,6 +65,7 @@ class Types {
   uint32_t LeafCount(Id type) const;
   void Leaves(Id type, std::vector<ir::Type>& leaves) const;
   uint32_t ArrayStride(Id array) const;
+  MemberPlace PlaceOf(Id structure, uint32_t member) const;
 
   /// The value that --spec gave a constant.
   std::optional<uint64_t> SpecBits(Id constant) const {
