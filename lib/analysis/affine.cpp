@@ -2,11 +2,8 @@
 
 #include <algorithm>
 
-#include "ir/module.h"
-
 namespace adc::analysis {
 
-using ir::Function;
 using ir::Inst;
 using ir::Op;
 using ir::Type;
@@ -185,22 +182,6 @@ AffineForm AffineForms::Compute(Value v, uint32_t depth) {
   forms_.push_back(*form);
   known_[v] = static_cast<uint32_t>(forms_.size());
   return std::move(*form);
-}
-
-std::string Print(const ir::Module& module, const Function& function, const AffineForm& form) {
-  std::string text;
-  if (form.constant != 0 || form.terms.empty()) text = std::to_string(form.constant);
-  for (const AffineTerm& term : form.terms) {
-    if (!text.empty()) text += " + ";
-    if (term.coefficient != 1) text += std::to_string(term.coefficient) + "*";
-    for (uint32_t n = 0; n < term.monomial.degree; ++n) {
-      Value atom = term.monomial.atoms[n];
-      StringId name = function[atom].name;
-      if (n != 0) text += "*";
-      text += name.Valid() ? "%" + std::string(module.Text(name)) : "%#" + std::to_string(atom.raw);
-    }
-  }
-  return text;
 }
 
 }  // namespace adc::analysis

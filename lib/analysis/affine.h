@@ -87,7 +87,4 @@ class AffineForms {
   std::unordered_map<uint64_t, ir::Value> shapes_;
 };
 
-/// "3 + 4*%i + %n*%j" with names from the module.
-std::string Print(const ir::Module& module, const ir::Function& function, const AffineForm& form);
-
 }  // namespace adc::analysis

@@ -1,7 +1,5 @@
 #include "analysis/loops.h"
 
-#include "analysis/structure.h"
-
 namespace adc::analysis {
 
 using ir::Function;
@@ -74,16 +72,6 @@ Inst StepsOf(const Function& function, Inst loop) {
     if (function[inst].Has(ir::Word::Steps)) return inst;
   }
   return {};
-}
-
-bool ProvablyEnds(const Function& function, Inst inst) {
-  if (function[inst].op == Op::While && !function[inst].Has(ir::Word::HasMax)) return false;
-  for (uint32_t r = 0; r < function.RegionCount(inst); ++r) {
-    for (Inst inner : function[function[inst].regions[r]].insts) {
-      if (function.RegionCount(inner) != 0 && !ProvablyEnds(function, inner)) return false;
-    }
-  }
-  return true;
 }
 
 }  // namespace adc::analysis

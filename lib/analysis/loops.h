@@ -17,9 +17,6 @@ ir::Value IterationNumber(ir::Builder& builder, ir::Value index, ir::Value low, 
 /// region, which always does, but for a `max` of 0: a bounded while ends before it asks once more than `max`
 /// times.
 bool RunsAtLeastOnce(const ir::Function& function, ir::Inst loop);
-/// True when the instruction provably ends: everything but a `while` without `max`, and instructions that
-/// hold one.
-bool ProvablyEnds(const ir::Function& function, ir::Inst inst);
 /// The loop marked `steps` in the body of `loop`, which runs over segments then; invalid for every other
 /// loop.
 ir::Inst StepsOf(const ir::Function& function, ir::Inst loop);

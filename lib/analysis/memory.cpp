@@ -10,7 +10,6 @@ using ir::InfoOf;
 using ir::Inst;
 using ir::Op;
 using ir::Value;
-using ir::ValueKind;
 
 bool ReadsMemory(Op op) {
   Effect effect = InfoOf(op).effect;

@@ -9,7 +9,7 @@ namespace adc::analysis {
 
 using ir::Op;
 
-Uniform::Uniform(const ir::Function& function, ir::Inst parallel) : function_(function), parallel_(parallel) {
+Uniform::Uniform(const ir::Function& function, ir::Inst parallel) : function_(function) {
   ir::Block block = parallel.Valid() ? function[parallel].regions[0] : function.Body();
   const std::vector<ir::Value>& params = function[block].params;
   if (parallel.Valid()) {

@@ -43,7 +43,6 @@ class Uniform {
   bool IsRead(ir::Inst load) const;
 
   const ir::Function& function_;
-  ir::Inst parallel_;
   IndexSet<ir::Value> varying_;
   IndexSet<ir::Inst> ragged_;
   std::vector<ir::Inst> writes_;

@@ -10,7 +10,6 @@ using ir::Function;
 using ir::Inst;
 using ir::ParamInfo;
 using ir::ParamRole;
-using ir::Value;
 
 namespace {
 

@@ -38,15 +38,10 @@ uint64_t OperationsOf(const ir::Function& function) {
 
 }  // namespace
 
-uint64_t CountOperations(const ir::Module& module) {
-  uint64_t count = 0;
-  for (const auto& function : module.functions) count += OperationsOf(*function);
-  return count;
-}
-
 bool CheckOperations(const ir::Module& module, const Limits& limits, const char* when,
                      diag::Diagnostics& diagnostics) {
-  uint64_t count = CountOperations(module);
+  uint64_t count = 0;
+  for (const auto& function : module.functions) count += OperationsOf(*function);
   if (count <= limits.operations) return true;
   const ir::Function* largest = nullptr;
   uint64_t most = 0;

@@ -7,10 +7,6 @@
 
 namespace adc::driver {
 
-/// How many operations `module` has, or will have once vectors and matrices are scalars. An estimate for the
-/// latter, from above for arithmetic.
-uint64_t CountOperations(const ir::Module& module);
-
 /// False, with E0760, where `module` has more operations than `limits` allow. `when` ends the message: "after
 /// inlining".
 bool CheckOperations(const ir::Module& module, const Limits& limits, const char* when,

@@ -29,6 +29,44 @@ void ReportOne(const diag::Diagnostic& failure, const CompileOptions& options) {
   ReportDiagnostics(diagnostics, diag::SourceManager(), options);
 }
 
+/// The file of the output for `input` when -o does not say: "dir/kernel.ir" gives "kernel.adcb", ".o", ".h"
+/// in the current folder; "-" for the kinds that are text for people.
+std::string DefaultOutput(const std::string& input, Emit emit) {
+  const char* extension;
+  switch (emit) {
+    case Emit::Bundle:
+      extension = ".adcb";
+      break;
+    case Emit::Object:
+      extension = ".o";
+      break;
+    case Emit::Ptx:
+      extension = ".ptx";
+      break;
+    case Emit::Hsaco:
+      extension = ".hsaco";
+      break;
+    case Emit::Spirv:
+      extension = ".spv";
+      break;
+    case Emit::Msl:
+      extension = ".metal";
+      break;
+    case Emit::Header:
+      extension = ".h";
+      break;
+    case Emit::C:
+      extension = "_adcb.c";
+      break;
+    case Emit::Ir:
+    case Emit::Llvm:
+    case Emit::Json:
+      return "-";
+  }
+  std::string stem = std::filesystem::path(input).stem().string();
+  return (stem.empty() || stem == "-" ? "out" : stem) + extension;
+}
+
 /// The file that `output` is, as far as a build system is concerned: an output on standard output counts as
 /// the bundle of `input`.
 std::string NameForBuilds(const std::string& output, const std::string& input) {
@@ -107,46 +145,6 @@ ExitCode WriteOutputs(const std::vector<std::string>& inputs, const CompileOptio
   ReportOne(CannotWrite(written.Failure()), options);
   return kExitFailed;
 }
-
-}  // namespace
-
-std::string DefaultOutput(const std::string& input, Emit emit) {
-  const char* extension;
-  switch (emit) {
-    case Emit::Bundle:
-      extension = ".adcb";
-      break;
-    case Emit::Object:
-      extension = ".o";
-      break;
-    case Emit::Ptx:
-      extension = ".ptx";
-      break;
-    case Emit::Hsaco:
-      extension = ".hsaco";
-      break;
-    case Emit::Spirv:
-      extension = ".spv";
-      break;
-    case Emit::Msl:
-      extension = ".metal";
-      break;
-    case Emit::Header:
-      extension = ".h";
-      break;
-    case Emit::C:
-      extension = "_adcb.c";
-      break;
-    case Emit::Ir:
-    case Emit::Llvm:
-    case Emit::Json:
-      return "-";
-  }
-  std::string stem = std::filesystem::path(input).stem().string();
-  return (stem.empty() || stem == "-" ? "out" : stem) + extension;
-}
-
-namespace {
 
 ExitCode CompileEach(const CompileOptions& options) {
   if (std::optional<diag::Diagnostic> wrong = CheckBeside(options)) {

@@ -12,8 +12,4 @@ namespace adc::driver {
 /// it, else one next to each input.
 ExitCode CompileToFiles(const CompileOptions& options);
 
-/// The file of the output for `input` when -o does not say: "dir/kernel.ir" gives "kernel.adcb", ".o", ".h"
-/// in the current folder; "-" for the kinds that are text for people.
-std::string DefaultOutput(const std::string& input, Emit emit);
-
 }  // namespace adc::driver

@@ -47,8 +47,6 @@ bool SumsFloats(const ir::Module& module) {
   return sums;
 }
 
-}  // namespace
-
 raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOptions& options) {
   raise::RaiseConfig config;
   config.device = !target.IsCpu();
@@ -76,6 +74,8 @@ raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOpt
   config.body_lanes = options.simd == kSimdAuto ? raise::kAutomaticLanes : options.simd;
   return config;
 }
+
+}  // namespace
 
 void LeaveOutTwins(const CompileOptions& options, std::span<LoweredModule> lowered,
                    std::vector<target::Target>* targets) {

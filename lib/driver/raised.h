@@ -19,9 +19,6 @@ struct RaisedModule {
   raise::RaiseConfig config;
 };
 
-/// The configuration of raising for `target` and `options`.
-raise::RaiseConfig RaiseConfigFor(const target::Target& target, const CompileOptions& options);
-
 /// Leaves out of `targets`, and of those in `lowered`, the one of Vulkan that adds floats in memory, where no
 /// kernel does: its code would be that of the one beside it that every device can run. A target that
 /// `options` names in full stays.

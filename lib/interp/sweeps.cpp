@@ -9,7 +9,6 @@
 
 namespace adc::interp {
 
-using ir::Block;
 using ir::Inst;
 using ir::InstData;
 using ir::Op;

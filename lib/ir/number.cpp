@@ -27,14 +27,6 @@ double FloatFromBits(Scalar scalar, uint64_t bits) {
   return adc::FloatFromBits(FormOf(scalar), bits);
 }
 
-uint16_t HalfFromFloat(float value) {
-  return adc::HalfFromFloat(value);
-}
-
-float FloatFromHalf(uint16_t half) {
-  return adc::FloatFromHalf(half);
-}
-
 std::string PrintNumber(Scalar scalar, uint64_t bits) {
   return adc::PrintNumber(FormOf(scalar), bits);
 }

@@ -14,8 +14,6 @@ uint64_t WrapInteger(Scalar scalar, uint64_t bits);
 uint64_t FloatToBits(Scalar scalar, double value);
 /// The value of float bits; exact for every format.
 double FloatFromBits(Scalar scalar, uint64_t bits);
-uint16_t HalfFromFloat(float value);
-float FloatFromHalf(uint16_t half);
 
 /// The shortest literal that reads back to the same bits: "42", "true", "0.1", "1e-06" never, "1e-6"; "inf",
 /// "-inf", "nan". Floats always show a '.', an exponent, or inf/nan, so that they do not read as integers.

@@ -17,6 +17,7 @@
 #include "ir/number.h"
 #include "ir/op_sets.h"
 #include "support/check.h"
+#include "support/number.h"
 
 #if defined(__clang__)
 #pragma clang fp contract(off)

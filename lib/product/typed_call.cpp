@@ -40,6 +40,41 @@ bool IsReadForSizes(const KernelMeta& kernel, uint32_t param) {
   });
 }
 
+/// One for each of kernel.params, as `elements` are. Arguments that the launch makes have no member.
+std::vector<CallMember> CallMembers(const KernelMeta& kernel, const std::vector<CallElement>& elements) {
+  std::vector<CallMember> members(kernel.params.size());
+  HeaderScope scope;
+  scope.Unique("args");  // the struct of C++20 itself
+  for (uint32_t n = 0; n < members.size(); ++n) {
+    const ParamMeta& param = kernel.params[n];
+    if (artifact::IsHidden(param)) continue;
+    members[n].name = scope.Unique(HeaderMember(param.name.view()));
+    if (param.kind != ParamKind::kBuffer) continue;
+    members[n].axes = param.rank;
+    if (elements[n].type.empty()) continue;
+    members[n].element = elements[n].type;
+    members[n].words = static_cast<uint32_t>(elements[n].bytes / artifact::ScalarTypeSize(param.type));
+    --members[n].axes;
+  }
+  // Parameters have the first choice of names.
+  for (uint32_t n = 0; n < members.size(); ++n) {
+    const ParamMeta& param = kernel.params[n];
+    if (members[n].name.empty() || param.kind == ParamKind::kScalar) continue;
+    std::string word = HeaderIdentifier(param.name.view());
+    if (members[n].axes > 0 && !IsCompanion(kernel, param))
+      members[n].shape = scope.Unique(HeaderMember(word + "_shape"));
+    if (IsReadForSizes(kernel, n)) members[n].version = scope.Unique(HeaderMember(word + "_version"));
+  }
+  for (uint32_t n = 0; n < members.size(); ++n) {
+    if (IsCompanion(kernel, kernel.params[n])) members[n].shape = members[kernel.params[n].primal].shape;
+  }
+  for (uint32_t n = 0; n < members.size(); ++n) {
+    if (members[n].axes > 1)
+      members[n].setter = scope.Unique(HeaderMember("set_" + HeaderIdentifier(kernel.params[n].name.view())));
+  }
+  return members;
+}
+
 std::string Number(uint64_t value) {
   return std::to_string(value);
 }
@@ -211,40 +246,6 @@ bool IsCompanion(const KernelMeta& kernel, const ParamMeta& param) {
   if (param.kind != ParamKind::kBuffer || param.primal >= kernel.params.size()) return false;
   const ParamMeta& primal = kernel.params[param.primal];
   return primal.kind == ParamKind::kBuffer && primal.rank == param.rank;
-}
-
-std::vector<CallMember> CallMembers(const KernelMeta& kernel, const std::vector<CallElement>& elements) {
-  std::vector<CallMember> members(kernel.params.size());
-  HeaderScope scope;
-  scope.Unique("args");  // the struct of C++20 itself
-  for (uint32_t n = 0; n < members.size(); ++n) {
-    const ParamMeta& param = kernel.params[n];
-    if (artifact::IsHidden(param)) continue;
-    members[n].name = scope.Unique(HeaderMember(param.name.view()));
-    if (param.kind != ParamKind::kBuffer) continue;
-    members[n].axes = param.rank;
-    if (elements[n].type.empty()) continue;
-    members[n].element = elements[n].type;
-    members[n].words = static_cast<uint32_t>(elements[n].bytes / artifact::ScalarTypeSize(param.type));
-    --members[n].axes;
-  }
-  // Parameters have the first choice of names.
-  for (uint32_t n = 0; n < members.size(); ++n) {
-    const ParamMeta& param = kernel.params[n];
-    if (members[n].name.empty() || param.kind == ParamKind::kScalar) continue;
-    std::string word = HeaderIdentifier(param.name.view());
-    if (members[n].axes > 0 && !IsCompanion(kernel, param))
-      members[n].shape = scope.Unique(HeaderMember(word + "_shape"));
-    if (IsReadForSizes(kernel, n)) members[n].version = scope.Unique(HeaderMember(word + "_version"));
-  }
-  for (uint32_t n = 0; n < members.size(); ++n) {
-    if (IsCompanion(kernel, kernel.params[n])) members[n].shape = members[kernel.params[n].primal].shape;
-  }
-  for (uint32_t n = 0; n < members.size(); ++n) {
-    if (members[n].axes > 1)
-      members[n].setter = scope.Unique(HeaderMember("set_" + HeaderIdentifier(kernel.params[n].name.view())));
-  }
-  return members;
 }
 
 bool IsCalled(const KernelMeta& kernel) {

@@ -26,10 +26,6 @@ struct CallElement {
   uint64_t bytes = 0;
 };
 
-/// One for each of kernel.params, as `elements` are. Arguments that the launch makes have no member.
-std::vector<CallMember> CallMembers(const artifact::KernelMeta& kernel,
-                                    const std::vector<CallElement>& elements);
-
 /// Whether it is a buffer with the shape of its primal.
 bool IsCompanion(const artifact::KernelMeta& kernel, const artifact::ParamMeta& param);
 

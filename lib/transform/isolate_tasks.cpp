@@ -17,7 +17,6 @@ namespace {
 
 using analysis::Task;
 using analysis::TaskKind;
-using ir::Block;
 using ir::Function;
 using ir::Inst;
 using ir::InstData;
@@ -66,7 +65,6 @@ class IsolateRewriter final : public Rewriter {
     size_t next = 0;
     for (uint32_t task = 0; task < tasks_.size(); ++task) {
       while (next < tasks_[task].first) Visit(body[next++]);
-      current_task_ = task;
       Provide(task);
       while (next < tasks_[task].last) Visit(body[next++]);
     }
@@ -296,7 +294,6 @@ class IsolateRewriter final : public Rewriter {
   SideTable<Value, std::vector<Value>> scratch_;
   IndexSet<Value> reported_;
   IndexSet<Value> saved_;  ///< the values that are stored to parameters of saved values
-  uint32_t current_task_ = 0;
   bool failed_ = false;
 };
 

@@ -14,7 +14,6 @@ using ir::InstData;
 using ir::Op;
 using ir::OpClass;
 using ir::Value;
-using ir::ValueKind;
 
 WorkgroupFacts::WorkgroupFacts(const Function& function, Inst loop, diag::Diagnostics& diagnostics)
     : function_(function), diagnostics_(diagnostics), structure_(function), memory_(structure_), loop_(loop) {

@@ -8,6 +8,7 @@
 #include "codegen_support.h"
 #include "ir/module.h"
 #include "ir/number.h"
+#include "support/number.h"
 
 namespace {
 
@@ -489,7 +490,7 @@ TEST_CASE("parameters by value come from their cells") {
     Compiled compiled(kernels, ConfigFor(target));
     std::vector<double> got(5, 0);
     Launch launch;
-    launch.Buffer(got.data(), {5}).Scalar(uint8_t{1}).Scalar(int8_t{-7}).Scalar(ir::HalfFromFloat(0.5f));
+    launch.Buffer(got.data(), {5}).Scalar(uint8_t{1}).Scalar(int8_t{-7}).Scalar(adc::HalfFromFloat(0.5f));
     for (int n = 0; n < 6; ++n) launch.Scalar(static_cast<float>(n) + 0.25f);
     launch.Run(compiled.Entry(), 0, 1);
     CHECK(got == std::vector<double>{3, -7, 0.5, 5.25, 0.25});

@@ -19,7 +19,6 @@ namespace {
 namespace kinds = artifact::section;
 using artifact::EntryMeta;
 using artifact::KernelMeta;
-using artifact::ScalarType;
 using artifact::TaskMeta;
 
 struct BindingFact {

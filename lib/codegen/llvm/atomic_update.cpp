@@ -16,10 +16,6 @@ namespace adc::codegen {
 using Kind = llvm::AtomicRMWInst::BinOp;
 using llvm::Value;
 
-bool HasAtomicInstruction(const target::Target& target, Kind kind) {
-  return target.arch != target::Arch::AArch64 || !llvm::AtomicRMWInst::isFPOperation(kind);
-}
-
 Value* EmitUpdateLoop(llvm::IRBuilder<>& builder, const AtomicCell& cell, const MarkAccess& mark,
                       const std::function<Value*(Value*)>& next) {
   llvm::Function* function = builder.GetInsertBlock()->getParent();
@@ -51,7 +47,8 @@ Value* EmitUpdateLoop(llvm::IRBuilder<>& builder, const AtomicCell& cell, const 
 
 Value* EmitAtomicUpdate(llvm::IRBuilder<>& builder, const target::Target& target, Kind kind,
                         const AtomicCell& cell, Value* operand, const MarkAccess& mark) {
-  if (HasAtomicInstruction(target, kind)) {
+  // LLVM compiles that of a float wrongly for AArch64.
+  if (target.arch != target::Arch::AArch64 || !llvm::AtomicRMWInst::isFPOperation(kind)) {
     auto* update = builder.CreateAtomicRMW(kind, cell.address, operand, cell.alignment,
                                            llvm::AtomicOrdering::Monotonic, cell.scope);
     mark(update);

@@ -19,9 +19,6 @@ struct AtomicCell {
 /// Is called with every instruction that touches the cell, so that the caller can say what it aliases.
 using MarkAccess = std::function<void(llvm::Instruction*)>;
 
-/// Whether `atomicrmw KIND` is compiled right for the target.
-bool HasAtomicInstruction(const target::Target& target, llvm::AtomicRMWInst::BinOp kind);
-
 /// Replaces the element by what `next` makes of it, until no other thread has changed it in between. Gives
 /// the old element. `next` may be called once; it emits code, and may add blocks.
 llvm::Value* EmitUpdateLoop(llvm::IRBuilder<>& builder, const AtomicCell& cell, const MarkAccess& mark,

@@ -8,6 +8,7 @@
 #include "ir/number.h"
 #include "ir/op_sets.h"
 #include "support/check.h"
+#include "support/number.h"
 
 namespace adc::codegen::spirv {
 
@@ -23,7 +24,7 @@ namespace {
 /// Bits of a float as its register has them.
 uint64_t RegisterBits(Scalar scalar, uint64_t bits) {
   if (scalar != Scalar::F16) return bits;
-  return std::bit_cast<uint32_t>(ir::FloatFromHalf(static_cast<uint16_t>(bits)));
+  return std::bit_cast<uint32_t>(FloatFromHalf(static_cast<uint16_t>(bits)));
 }
 
 }  // namespace
