@@ -3,7 +3,6 @@
 
 #include "analysis/structure.h"
 #include "autodiff/provisions.h"
-#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::autodiff {

@@ -24,8 +24,6 @@
 
 #include <algorithm>
 
-#include "analysis/memory.h"
-#include "ir/module.h"
 #include "ir/op.h"
 #include "ir/type.h"
 

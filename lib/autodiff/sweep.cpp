@@ -1,7 +1,6 @@
 #include "autodiff/sweep.h"
 
 #include "analysis/loops.h"
-#include "analysis/tasks.h"
 #include "diag/errors/autodiff.h"
 #include "ir/clone.h"
 #include "ir/module.h"

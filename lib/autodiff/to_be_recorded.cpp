@@ -39,7 +39,6 @@
 #include <algorithm>
 
 #include "autodiff/cut.h"
-#include "support/check.h"
 
 namespace adc::autodiff {
 

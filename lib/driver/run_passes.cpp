@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "diag/errors/driver.h"
-#include "driver/compile.h"
 #include "driver/file_errors.h"
-#include "driver/outputs.h"
 #include "driver/pass_runner.h"
 #include "driver/pipeline.h"
 #include "driver/read_cpp.h"
@@ -21,7 +19,6 @@
 #include "parse/parser.h"
 #include "product/version.h"
 #include "verify/form.h"
-#include "verify/verify.h"
 
 namespace adc::driver {
 

@@ -1,6 +1,5 @@
 #include "codegen/cpu/lane_body.h"
 
-#include "ir/reduction.h"
 #include "ir/words.h"
 #include "support/check.h"
 

@@ -4,7 +4,6 @@
 
 #include "analysis/walk.h"
 #include "codegen/llvm/atomic_update.h"
-#include "ir/module.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace adc::codegen {

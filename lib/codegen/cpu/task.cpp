@@ -6,7 +6,6 @@
 #include "codegen/common/math_names.h"
 #include "codegen/llvm/half.h"
 #include "codegen/llvm/status.h"
-#include "ir/module.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"

@@ -1,6 +1,5 @@
 #include "codegen/spirv/sums.h"
 
-#include "ir/number.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {

@@ -13,8 +13,6 @@
 
 #include <clang/AST/RecordLayout.h>
 
-#include "diag/errors/cpp.h"
-
 namespace adc::frontend {
 
 /// The object's address: in the array that it is an element of, or its own.

@@ -9,7 +9,6 @@
 //
 // A block's object is empty: its numbers are those of the loop that is open.
 
-#include "diag/errors/cpp.h"
 #include "frontend/cpp/contract.h"
 #include "ir/module.h"
 

@@ -1,7 +1,5 @@
 #include "frontend/cpp/complex.h"
 
-#include "diag/errors/cpp.h"
-
 namespace adc::frontend {
 
 Complex ComplexNumbers::ComplexIn(const ObjectPtr& object, SourceRange range) {

@@ -5,8 +5,6 @@
 
 #include <clang/AST/ExprConcepts.h>
 
-#include "diag/errors/cpp.h"
-
 namespace adc::frontend {
 
 // ---- What expressions name

@@ -1,6 +1,5 @@
 #include "frontend/cpp/functions.h"
 
-#include "diag/errors/cpp.h"
 #include "ir/module.h"
 
 namespace adc::frontend {

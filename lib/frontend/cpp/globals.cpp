@@ -2,7 +2,6 @@
 
 #include <clang/AST/RecursiveASTVisitor.h>
 
-#include "diag/errors/cpp.h"
 #include "ir/module.h"
 
 namespace adc::frontend {

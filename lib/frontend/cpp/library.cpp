@@ -5,7 +5,6 @@
 
 #include <clang/Basic/Builtins.h>
 
-#include "diag/errors/cpp.h"
 #include "frontend/cpp/library_functions.h"
 #include "ir/module.h"
 

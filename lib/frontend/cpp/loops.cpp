@@ -5,9 +5,7 @@
 //
 // A loop over an array, of a constant length, is a `for`.
 
-#include "diag/errors/cpp.h"
 #include "frontend/cpp/statements.h"
-#include "ir/module.h"
 
 namespace adc::frontend {
 

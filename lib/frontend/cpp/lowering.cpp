@@ -1,6 +1,5 @@
 #include "frontend/cpp/lowering.h"
 
-#include "diag/errors/cpp.h"
 #include "ir/module.h"
 #include "ir/param_words.h"
 

@@ -1,7 +1,5 @@
 #include "frontend/cpp/memory.h"
 
-#include "diag/errors/cpp.h"
-
 namespace adc::frontend {
 
 namespace {

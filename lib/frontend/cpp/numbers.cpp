@@ -3,8 +3,6 @@
 #include <bit>
 #include <cmath>
 
-#include "diag/errors/cpp.h"
-
 namespace adc::frontend {
 
 /// A conversion of numbers, with C++'s meaning where it has one.

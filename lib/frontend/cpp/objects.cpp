@@ -5,8 +5,6 @@
 
 #include <clang/AST/RecordLayout.h>
 
-#include "diag/errors/cpp.h"
-
 namespace adc::frontend {
 
 /// A struct has its members, and they know the struct; a pointer may lie in what it points to.

@@ -1,7 +1,5 @@
 #include "frontend/cpp/pointers.h"
 
-#include "diag/errors/cpp.h"
-
 namespace adc::frontend {
 
 /// A capture of the lambda that is being lowered: a variable, or `this` if it is null.

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "diag/errors/cpp.h"
-
 namespace adc::frontend {
 
 namespace {

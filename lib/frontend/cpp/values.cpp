@@ -3,7 +3,6 @@
 
 #include <clang/AST/ExprConcepts.h>
 
-#include "diag/errors/cpp.h"
 #include "frontend/cpp/expressions.h"
 
 namespace adc::frontend {

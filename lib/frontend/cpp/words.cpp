@@ -7,7 +7,6 @@
 //
 // A number of two words is put together of both, one that is less than a word is cut out of it.
 
-#include "diag/errors/cpp.h"
 #include "frontend/cpp/memory.h"
 
 namespace adc::frontend {

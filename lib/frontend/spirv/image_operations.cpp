@@ -1,7 +1,6 @@
 #include "frontend/spirv/image_operations.h"
 
 #include "diag/errors/shader.h"
-#include "ir/module.h"
 
 namespace adc::frontend::spirv {
 

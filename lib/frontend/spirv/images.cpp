@@ -2,7 +2,6 @@
 
 #include "diag/errors/shader.h"
 #include "frontend/spirv/bits.h"
-#include "ir/module.h"
 
 namespace adc::frontend::spirv {
 

@@ -5,7 +5,6 @@
 
 #include "diag/errors/shader.h"
 #include "frontend/spirv/invocations.h"
-#include "ir/module.h"
 
 namespace adc::frontend::spirv {
 

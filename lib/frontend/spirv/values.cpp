@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "diag/errors/shader.h"
-#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::frontend::spirv {
