@@ -197,7 +197,7 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   ir::Block body = data.regions[0];
   const std::vector<ir::Value>& params = function_[body].params;
   bool reversed = data.Has(ir::Word::Reversed);
-  bool narrow = narrow_ && narrow_->Has(inst);
+  bool narrow = CountsInWords(inst);
   uint32_t width = narrow ? 32 : ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar);
   Id low = BoundOf(function_.Operand(inst, 0), width), high = BoundOf(function_.Operand(inst, 1), width);
   auto step = static_cast<uint64_t>(*function_.IntegerConstant(function_.Operand(inst, 2)));

@@ -36,6 +36,10 @@ class BodyEmitter : BodyPart {
   void EmitInst(ir::Inst inst);
   /// The values with which a block ends.
   std::vector<Id> Yielded(ir::Block block);
+  /// Whether 32 bits hold the counter of a `for` of 64.
+  bool CountsInWords(ir::Inst loop) const { return narrow_ && narrow_->Has(loop); }
+  /// A bound of a `for`, in the bits of its counter.
+  Id BoundOf(ir::Value bound, uint32_t width);
   /// How many trips a `for` has, as wide as its counter.
   Id TripsOf(ir::Inst loop);
   /// Whether the sum that reads the value of `product` makes it a part of an fma.
@@ -55,8 +59,6 @@ class BodyEmitter : BodyPart {
   /// Emits an instruction that touches memory, rows or the status block, or reads a parameter.
   void EmitKernelInst(ir::Inst inst);
   void EmitFor(ir::Inst inst);
-  /// A bound of a `for`, in the bits of its counter.
-  Id BoundOf(ir::Value bound, uint32_t width);
   void EmitWhile(ir::Inst inst);
   void EmitIf(ir::Inst inst);
   void EmitParameterComponent(ir::Inst inst);

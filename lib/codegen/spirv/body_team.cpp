@@ -134,12 +134,18 @@ std::vector<Id> TeamEmitter::EmitTurnsApart(ir::Inst inst, std::span<const ir::S
   uint32_t width = ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar);
   std::vector<OpenPhi> sums(scalars.size());
   uint32_t size = mode_.team;
-  Id low = values_.Get(function_.Operand(inst, 0)), high = values_.Get(function_.Operand(inst, 1));
+  // A word does not hold the number of a turn after the last.
+  bool narrow = body_.CountsInWords(inst);
+  auto bound = [&](uint32_t n) {
+    Id id = body_.BoundOf(function_.Operand(inst, n), narrow ? 32 : width);
+    return narrow ? f_.Resize(id, 32, width, false) : id;
+  };
+  Id low = bound(0), high = bound(1);
   EmitTurns(
       low, f_.Choose(m_.types.Int(width), f_.Compare(spv::OpSLessThan, low, high), high, low), width,
       [&](Id turn) {
         mode_.team = 0;
-        values_.Bind(function_[body].params[0], turn);
+        values_.Bind(function_[body].params[0], narrow ? f_.Resize(turn, width, 32, false) : turn);
         for (size_t n = 0; n < sums.size(); ++n) values_.Bind(function_[body].params[n + 1], sums[n].id);
         body_.EmitBlock(body);
         mode_.team = size;
