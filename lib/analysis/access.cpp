@@ -325,19 +325,21 @@ bool AccessFacts::Gate::IsPartOf(const Gate& other) const {
   });
 }
 
-void AccessFacts::CollectFixed(Inst loop, Value condition,
-                               std::vector<std::pair<Value, Value>>& fixed) const {
+void AccessFacts::CollectFixed(Inst loop, Value condition, bool holds, Gate& gate) const {
   const Function& f = *function_;
   Inst inst = f.DefiningInst(condition);
-  if (!inst.Valid() || (f[inst].op != Op::Eq && f[inst].op != Op::And)) return;
-  Value left = f.Operand(inst, 0), right = f.Operand(inst, 1);
-  if (f[inst].op == Op::And) {
-    CollectFixed(loop, left, fixed);
-    CollectFixed(loop, right, fixed);
+  if (!inst.Valid()) return;
+  Op op = f[inst].op;
+  if (op == Op::Not) return CollectFixed(loop, f.Operand(inst, 0), !holds, gate);
+  if (op == (holds ? Op::And : Op::Or)) {
+    for (Value part : f.Operands(inst)) CollectFixed(loop, part, holds, gate);
     return;
   }
+  if (op != (holds ? Op::Eq : Op::Ne)) return;
+  Value left = f.Operand(inst, 0), right = f.Operand(inst, 1);
   if (structure_.DefinedOutside(left, loop)) std::swap(left, right);
-  if (structure_.DefinedOutside(right, loop) && quotients_.IsIndex(left)) fixed.emplace_back(left, right);
+  if (structure_.DefinedOutside(right, loop) && quotients_.IsCounted(left))
+    gate.fixed.emplace_back(left, right);
 }
 
 AccessFacts::Gate AccessFacts::GateOf(Inst loop, Inst access) {
@@ -353,12 +355,15 @@ AccessFacts::Gate AccessFacts::GateOf(Inst loop, Inst access) {
     if (f[owner].op == Op::If) {
       std::vector<Order> orders;
       interval = CollectOrders(structure_, loop, f.Operand(owner, 0), region == 0, orders);
-      for (const Order& order : orders) interval = AddInterval(loop, order, gate) && interval;
+      for (const Order& order : orders) {
+        interval = AddInterval(loop, order, gate) && interval;
+        CollectZero(order, gate);
+      }
       gate.orders.insert(gate.orders.end(), orders.begin(), orders.end());
       // A condition from outside lets all iterations through, or none.
       if (structure_.DefinedOutside(f.Operand(owner, 0), loop)) continue;
     }
-    if (f[owner].op == Op::If && region == 0) CollectFixed(loop, f.Operand(owner, 0), gate.fixed);
+    if (f[owner].op == Op::If) CollectFixed(loop, f.Operand(owner, 0), region == 0, gate);
     gate.open = gate.open && interval;
     gate.branches.emplace_back(owner, region);
   }
@@ -387,10 +392,6 @@ bool AccessFacts::TuplesDistinct(Inst loop, Inst a, Inst b) {
     Decode(loop, f.Indices(a)[axis], f.Indices(b)[axis], gate_a, gate_b, decoded);
   std::span<const Value> own = f[f[loop].regions[0]].params;
   if (f[loop].op == Op::For) own = own.first(1);
-  for (const auto& [index, value] : gate_a.fixed) {
-    auto same = std::find(gate_b.fixed.begin(), gate_b.fixed.end(), std::pair(index, value));
-    if (same != gate_b.fixed.end()) decoded.push_back(index);
-  }
   DecodeTogether(loop, a, b, gate_a, gate_b, decoded);
   for (uint32_t n = 0; n < own.size(); ++n) {
     // An index that takes one value only cannot differ.

@@ -74,9 +74,9 @@ class AccessFacts {
     bool open = true;  ///< the access is executed wherever `indices` lie in one interval each
     std::vector<ir::Value> indices;
     std::vector<std::pair<ir::Inst, uint32_t>> branches;  ///< and the region that holds the access
-    std::vector<std::pair<ir::Value, ir::Value>> fixed;   ///< an index, and a value that it has here
-    std::vector<Order> orders;                            ///< true wherever the access is executed
-    std::vector<Limit> limits;                            ///< of `orders`
+    std::vector<std::pair<ir::Value, ir::Value>> fixed;  ///< a value, and one from outside that fixes it here
+    std::vector<Order> orders;                           ///< true wherever the access is executed
+    std::vector<Limit> limits;                           ///< of `orders`
     bool from_begin = true;  ///< no interval leaves out the first values of its index
     bool IsPartOf(const Gate& other) const;
     bool Always() const { return open && indices.empty(); }
@@ -87,9 +87,10 @@ class AccessFacts {
   /// Adds the interval of an index, of a loop in or around `loop`, in which `order` holds; false if `order`
   /// is no such interval.
   bool AddInterval(ir::Inst loop, const Order& order, Gate& gate);
-  /// Where `condition` holds, indices of loops in `loop` have these values from outside of it.
-  void CollectFixed(ir::Inst loop, ir::Value condition,
-                    std::vector<std::pair<ir::Value, ir::Value>>& fixed) const;
+  /// Adds what is equal to values from outside of `loop` wherever `condition` is `holds`.
+  void CollectFixed(ir::Inst loop, ir::Value condition, bool holds, Gate& gate) const;
+  /// Adds what an order leaves no number but 0.
+  void CollectZero(const Order& order, Gate& gate);
   /// The end of a loop from `lo` to `hi` without guards: where `hi` is a select between an end and `lo`,
   /// there are no iterations, or those up to that end (transform/guard_tasks.h makes such loops).
   ir::Value EndBehindGuard(ir::Value lo, ir::Value hi);

@@ -65,6 +65,14 @@ bool AccessFacts::AddInterval(Inst loop, const Order& order, Gate& gate) {
   return true;
 }
 
+void AccessFacts::CollectZero(const Order& order, Gate& gate) {
+  const Function& f = *function_;
+  if (!quotients_.IsCounted(order.less) || f.IntegerConstant(order.greater) != (order.strict ? 1 : 0)) return;
+  bool from_zero = !IsSigned(f, order.less) ||
+                   quotients_.IsNonnegative(quotients_.Of(order.less).form, quotients_.BitsOf(order.less));
+  if (from_zero) gate.fixed.emplace_back(order.less, order.greater);
+}
+
 std::vector<Value> AccessFacts::NonzeroAt(Inst loop, Inst access, const Gate& gate) {
   const Function& f = *function_;
   std::vector<Value> values;
@@ -146,6 +154,15 @@ void AccessFacts::DecodeTogether(Inst loop, Inst a, Inst b, const Gate& gate_a, 
     if (!AreNonzero(loop, a, gate_a, form_a.radices) || !AreNonzero(loop, b, gate_b, form_b.radices))
       continue;
     common.form = form_a.form;
+    indices.push_back(std::move(common));
+  }
+  for (auto [value, other] : gate_a.fixed) {
+    if (std::ranges::find(gate_b.fixed, std::pair(value, other)) == gate_b.fixed.end()) continue;
+    CommonIndex common = Narrowed(value);
+    common.whole = false;
+    const QuotientForms::Form& form = quotients_.Of(value);
+    if (!AreNonzero(loop, a, gate_a, form.radices) || !AreNonzero(loop, b, gate_b, form.radices)) continue;
+    common.form = form.form;
     indices.push_back(std::move(common));
   }
   if (indices.empty()) return;
