@@ -518,12 +518,6 @@ class ExitRewriter final : public Rewriter {
     return values;
   }
 
-  Value ZeroOf(Type type) {
-    if (type.IsScalar()) return builder_.Zero(type);
-    std::vector<Value> parts(type.Components(), builder_.Zero(type.ScalarType()));
-    return into_->Result(builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
-  }
-
   analysis::Structure structure_;
   analysis::MemoryClasses memory_;
   std::vector<unsigned char> left_;      ///< per loop and scope: how it is left

@@ -166,12 +166,6 @@ class GuardRewriter final : public Rewriter {
     return read;
   }
 
-  Value ZeroOf(Type type) {
-    if (type.IsScalar()) return builder_.Zero(type);
-    std::vector<Value> zeros(type.Components(), builder_.Zero(type.ScalarType()));
-    return into_->Result(builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1}));
-  }
-
   /// The same loop, with no iterations where the guard does not hold.
   void WriteParallel(Inst inst, Value guard) {
     const ir::InstData& data = from_[inst];

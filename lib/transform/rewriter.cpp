@@ -151,6 +151,18 @@ Value Rewriter::Trips(Value lo, Value hi, int64_t step) {
   return builder_.Make(Op::CeilDiv, {count, builder_.I64(step)});
 }
 
+Value Rewriter::ZeroOf(Type type) {
+  if (type.IsScalar()) return builder_.Zero(type);
+  std::vector<Value> zeros(type.Components(), builder_.Zero(type.ScalarType()));
+  return into_->Result(builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1}));
+}
+
+void Rewriter::VisitContents(Block source) {
+  for (Inst inst : from_[source].insts) {
+    if (!ir::IsTerminator(from_[inst].op)) Visit(inst);
+  }
+}
+
 void MakeNamesUnique(ir::Module& module, Function& function) {
   std::unordered_map<StringId, uint32_t> taken;  // name -> next number to try
   auto claim = [&](Value v) {

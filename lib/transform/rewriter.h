@@ -38,9 +38,13 @@ class Rewriter {
   ir::Block NewRegion(ir::Block source, ir::Inst owner, uint32_t number);
   /// Visits every instruction of a source block, writing into `into`.
   virtual void VisitBlock(ir::Block source, ir::Block into);
+  /// Visits all of a source block but its terminator, writing into the builder's block.
+  void VisitContents(ir::Block source);
   /// Maps the result of a one-result instruction and passes its name on.
   void Define(ir::Inst inst, ir::Value value);
   void PassName(ir::Value from, ir::Value to);
+  /// Zeros in a scalar, vector or matrix.
+  ir::Value ZeroOf(ir::Type type);
   /// The iterations of a `for` with these bounds of the new function, as i64. Where the distance of two i64
   /// wraps, the largest i64.
   ir::Value Trips(ir::Value lo, ir::Value hi, int64_t step);

@@ -102,12 +102,6 @@ class SimplifyRewriter final : public Rewriter {
     return assumed.Valid() ? assumed : mapped;
   }
 
-  void VisitContents(Block source) {
-    for (Inst inst : from_[source].insts) {
-      if (!ir::IsTerminator(from_[inst].op)) Visit(inst);
-    }
-  }
-
   void Visit(Inst inst) override {
     const InstData& data = from_[inst];
     if (ir::IsTerminator(data.op)) {
