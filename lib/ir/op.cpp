@@ -3,6 +3,9 @@
 #include <string>
 #include <unordered_map>
 
+#include "ir/op_sets.h"
+#include "support/check.h"
+
 namespace adc::ir {
 namespace {
 
@@ -36,6 +39,35 @@ std::optional<Op> OpFromSpelling(std::string_view text) {
   auto found = kBySpelling->find(text);
   if (found == kBySpelling->end()) return std::nullopt;
   return found->second;
+}
+
+Op Inverted(Op op) {
+  // clang-format off
+  switch (In<CompareOp>(op)) {
+    using enum CompareOp;
+    case Eq: return Op::Ne;
+    case Ne: return Op::Eq;
+    case Lt: return Op::Ge;
+    case Ge: return Op::Lt;
+    case Gt: return Op::Le;
+    case Le: return Op::Gt;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("comparison");
+}
+
+Op Mirrored(Op op) {
+  // clang-format off
+  switch (In<CompareOp>(op)) {
+    using enum CompareOp;
+    case Eq: case Ne: return op;
+    case Lt: return Op::Gt;
+    case Gt: return Op::Lt;
+    case Le: return Op::Ge;
+    case Ge: return Op::Le;
+  }
+  // clang-format on
+  ADC_UNREACHABLE("comparison");
 }
 
 const char* Spelling(Scalar s) {

@@ -233,6 +233,10 @@ constexpr bool IsLeave(Op op) {
 constexpr bool IsCompare(Op op) {
   return ClassOf(op) == OpClass::Compare;
 }
+/// The comparison that holds exactly when `op` does not, for values without NaN.
+Op Inverted(Op op);
+/// The comparison with its operands exchanged.
+Op Mirrored(Op op);
 constexpr bool HasRegions(Op op) {
   return ClassOf(op) == OpClass::Control && op != Op::Call;
 }

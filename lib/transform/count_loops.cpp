@@ -30,6 +30,7 @@
 #include <algorithm>
 #include <bit>
 
+#include "analysis/conditions.h"
 #include "analysis/memory.h"
 #include "analysis/structure.h"
 #include "analysis/uses.h"
@@ -39,6 +40,8 @@
 namespace adc::transform {
 namespace {
 
+using analysis::Fact;
+using analysis::Facts;
 using ir::Block;
 using ir::Function;
 using ir::Inst;
@@ -49,8 +52,6 @@ using ir::Value;
 
 /// A step that is found in more sums and branches than this is not.
 constexpr uint32_t kMostSums = 200;
-/// Conditions that are told apart.
-constexpr size_t kMostConditions = 64;
 /// Casts and loops that are looked through for what a bound may be.
 constexpr uint32_t kMostSteps = 4;
 
@@ -71,12 +72,6 @@ Extremes OfType(Type type) {
   return bits == 64 ? Extremes{0, INT64_MAX, true} : Extremes{0, (int64_t{1} << bits) - 1};
 }
 
-/// A condition of the loop, or a value that some condition decides: whether it is true or false.
-struct Known {
-  Value value;
-  bool truth = true;
-};
-
 struct Counted {
   uint32_t number = 0;  ///< of the carried value that counts
   Type type;            ///< in which it counts: its own, or the other one of its width
@@ -85,7 +80,7 @@ struct Counted {
   Value bound;           ///< of the type in which the two are compared, in the old function
   Value limit;           ///< the same in the new one
   Extremes first, last;  ///< where the counter starts, and the bound
-  Known test;            ///< the comparison, while the loop goes on
+  Fact test;             ///< the comparison, while the loop goes on
   bool alone = true;     ///< nothing else ends the loop
   bool may_go_on =
       false;  ///< for some bounds the comparison holds for ever, and something else ends the loop
@@ -134,95 +129,29 @@ class CountingRewriter final : public Rewriter {
       bool plain = op == Op::If || ir::IsTerminator(op) || analysis::IsPureOrRead(op);
       if (!plain) return std::nullopt;
     }
-    std::vector<Known> conditions, going;
-    AddKnown({from_.Operand(from_.Terminator(test), 0)}, conditions);
-    for (const Known& one : conditions) {
-      const ir::ValueData& value = from_[one.value];
+    Facts conditions(from_), going(from_);
+    conditions.Add(from_.Operand(from_.Terminator(test), 0), true);
+    for (const Fact& one : conditions.all()) {
+      const ir::ValueData& value = from_[one.condition];
       if (value.kind != ir::ValueKind::BlockParam || Block(value.owner) != test) continue;
-      AddKnown({from_.Operand(from_.Terminator(data.regions[1]), value.number), one.truth}, going);
+      going.Add(from_.Operand(from_.Terminator(data.regions[1]), value.number), one.truth);
     }
-    for (const Known& one : conditions) {
+    for (const Fact& one : conditions.all()) {
       std::optional<Counted> counted = OfTest(loop, one, going);
       if (!counted) continue;
-      counted->alone = IsAlone(conditions, one);
+      counted->alone = std::all_of(conditions.all().begin(), conditions.all().end(), [&](const Fact& other) {
+        return other.divided || other.condition == one.condition;
+      });
       if (std::optional<Shape> shape = ShapeOf(*counted)) return std::pair(*counted, *shape);
     }
     return std::nullopt;
   }
 
-  /// Whether the other conditions only join this one.
-  bool IsAlone(const std::vector<Known>& conditions, const Known& test) const {
-    return std::all_of(conditions.begin(), conditions.end(), [&](const Known& one) {
-      Inst inst = from_.DefiningInst(one.value);
-      return one.value == test.value || (inst.Valid() && from_[inst].op == Op::Not);
-    });
-  }
-
-  /// Adds `one` to `all`, and all that follows from it.
-  void AddKnown(Known one, std::vector<Known>& all) const {
-    all.push_back(one);
-    for (size_t next = all.size() - 1; next < all.size() && all.size() < kMostConditions; ++next) {
-      auto [value, truth] = all[next];
-      Inst inst = from_.DefiningInst(value);
-      if (!inst.Valid()) continue;
-      Op op = from_[inst].op;
-      if (op == Op::Not) all.push_back({from_.Operand(inst, 0), !truth});
-      if (op == (truth ? Op::And : Op::Or)) {
-        all.push_back({from_.Operand(inst, 0), truth});
-        all.push_back({from_.Operand(inst, 1), truth});
-      }
-      if (!IsChoice(op)) continue;
-      for (uint32_t r = 0; r < 2; ++r) {
-        if (!IsExcluded(inst, r, {all[next]})) continue;
-        all.push_back({from_.Operand(inst, 0), r == 1});
-        all.push_back({GivenBy(inst, 1 - r, value), truth});
-      }
-    }
-  }
-
-  static bool IsChoice(Op op) { return op == Op::If || op == Op::Select; }
-
-  /// The value of a choice's result where it takes this region, or operand.
-  Value GivenBy(Inst choice, uint32_t region, Value result) const {
-    if (from_[choice].op == Op::Select) return from_.Operand(choice, region + 1);
-    return from_.Operand(from_.Terminator(from_[choice].regions[region]), from_[result].number);
-  }
-
-  /// Whether what is known rules out that the branch takes this region.
-  bool IsExcluded(Inst branch, uint32_t region, const std::vector<Known>& known) const {
-    return std::any_of(known.begin(), known.end(), [&](const Known& one) {
-      if (std::optional<bool> taken = Decided(from_.Operand(branch, 0), one)) return *taken == (region == 1);
-      if (!IsChoice(from_[branch].op) || from_.DefiningInst(one.value) != branch) return false;
-      Value given = GivenBy(branch, region, one.value);
-      return from_.IsConstant(given) && (from_.ConstantOf(given).bits != 0) != one.truth;
-    });
-  }
-
-  /// The truth of `condition`, if `known` decides it.
-  std::optional<bool> Decided(Value condition, const Known& known) const {
-    bool same = true;
-    Inst inst = from_.DefiningInst(condition);
-    while (inst.Valid() && from_[inst].op == Op::Not && condition != known.value) {
-      same = !same;
-      condition = from_.Operand(inst, 0);
-      inst = from_.DefiningInst(condition);
-    }
-    if (condition == known.value) return same == known.truth;
-    Inst other = from_.DefiningInst(known.value);
-    if (!inst.Valid() || !other.Valid() || !ir::IsCompare(from_[inst].op)) return std::nullopt;
-    // Folding has written `not (eq a, b)` as `ne a, b`.
-    bool opposite = from_[other].op == Opposite(from_[inst].op) &&
-                    from_.Operand(inst, 0) == from_.Operand(other, 0) &&
-                    from_.Operand(inst, 1) == from_.Operand(other, 1) &&
-                    ir::IsInteger(from_.TypeOf(from_.Operand(inst, 0)).scalar);
-    return opposite ? std::optional(same != known.truth) : std::nullopt;
-  }
-
   /// `going` is what holds at the end of each iteration but the last.
-  std::optional<Counted> OfTest(Inst loop, const Known& condition, const std::vector<Known>& going) {
-    Inst test = from_.DefiningInst(condition.value);
+  std::optional<Counted> OfTest(Inst loop, const Fact& condition, const Facts& going) {
+    Inst test = from_.DefiningInst(condition.condition);
     if (!test.Valid() || !ir::IsCompare(from_[test].op)) return std::nullopt;
-    Op op = condition.truth ? from_[test].op : Opposite(from_[test].op);
+    Op op = condition.truth ? from_[test].op : ir::Inverted(from_[test].op);
     Value left = from_.Operand(test, 0), right = from_.Operand(test, 1);
     if (!from_.TypeOf(left).IsScalar() || !ir::IsInteger(from_.TypeOf(left).scalar)) return std::nullopt;
     std::optional<Counted> counted;
@@ -230,7 +159,7 @@ class CountingRewriter final : public Rewriter {
     if (StandsBefore(right, loop, steps)) {
       counted = Counter(loop, op, left, right, going);
     } else if (StandsBefore(left, loop, steps)) {
-      counted = Counter(loop, Mirror(op), right, left, going);
+      counted = Counter(loop, ir::Mirrored(op), right, left, going);
     }
     if (counted) counted->test = condition;
     return counted;
@@ -260,8 +189,7 @@ class CountingRewriter final : public Rewriter {
     return Map(v);
   }
 
-  std::optional<Counted> Counter(Inst loop, Op op, Value compared, Value bound,
-                                 const std::vector<Known>& going) {
+  std::optional<Counted> Counter(Inst loop, Op op, Value compared, Value bound, const Facts& going) {
     Type type = from_.TypeOf(compared);
     bool not_below_zero = false;
     Block test = from_[loop].regions[0];
@@ -285,7 +213,7 @@ class CountingRewriter final : public Rewriter {
     std::optional<uint64_t> change = ChangeOf(yielded, compared, going, left);
     if (!change) return std::nullopt;
     left = kMostSums;
-    bool steady = ChangeOf(yielded, compared, {}, left).has_value();
+    bool steady = ChangeOf(yielded, compared, Facts(from_), left).has_value();
     int64_t unused = 64 - ir::BitWidth(type.scalar);
     Counted counted;
     counted.number = param.number;
@@ -308,15 +236,14 @@ class CountingRewriter final : public Rewriter {
 
   /// The number that every way to `v` that agrees with `known` adds to `param`, modulo 2^64; found within
   /// `left` sums and branches, or empty.
-  std::optional<uint64_t> ChangeOf(Value v, Value param, const std::vector<Known>& known,
-                                   uint32_t& left) const {
+  std::optional<uint64_t> ChangeOf(Value v, Value param, const Facts& known, uint32_t& left) const {
     uint64_t sum = 0;
     while (v != param) {
       Inst inst = from_.DefiningInst(v);
       if (!inst.Valid() || left == 0) return std::nullopt;
       --left;
       Op op = from_[inst].op;
-      if (IsChoice(op)) {
+      if (analysis::IsChoice(op)) {
         std::optional<uint64_t> change = ChangeOfChoice(inst, v, param, known, left);
         return change ? std::optional(sum + *change) : std::nullopt;
       }
@@ -331,18 +258,13 @@ class CountingRewriter final : public Rewriter {
     return sum;
   }
 
-  std::optional<uint64_t> ChangeOfChoice(Inst inst, Value v, Value param, const std::vector<Known>& known,
+  std::optional<uint64_t> ChangeOfChoice(Inst inst, Value v, Value param, const Facts& known,
                                          uint32_t& left) const {
     std::optional<uint64_t> change;
     for (uint32_t r = 0; r < 2; ++r) {
-      if (IsExcluded(inst, r, known)) continue;
-      std::vector<Known> here = known;
-      AddKnown({from_.Operand(inst, 0), r == 0}, here);
-      for (const Known& one : known) {
-        if (from_.DefiningInst(one.value) == inst) AddKnown({GivenBy(inst, r, one.value), one.truth}, here);
-      }
-      Value given = GivenBy(inst, r, v);
-      std::optional<uint64_t> one = ChangeOf(given, param, here, left);
+      if (known.Exclude(inst, r)) continue;
+      Value given = analysis::GivenBy(from_, inst, r, v);
+      std::optional<uint64_t> one = ChangeOf(given, param, known.Inside(inst, r), left);
       if (!one || (change && change != one)) return std::nullopt;
       change = one;
     }
@@ -414,18 +336,6 @@ class CountingRewriter final : public Rewriter {
         return ir::kI64;
     }
   }
-
-  static Op OtherOf(std::initializer_list<std::pair<Op, Op>> pairs, Op op) {
-    for (auto [a, b] : pairs) {
-      if (op == a) return b;
-      if (op == b) return a;
-    }
-    return op;
-  }
-
-  static Op Opposite(Op op) { return OtherOf({{Op::Lt, Op::Ge}, {Op::Le, Op::Gt}, {Op::Eq, Op::Ne}}, op); }
-
-  static Op Mirror(Op op) { return OtherOf({{Op::Lt, Op::Gt}, {Op::Le, Op::Ge}}, op); }
 
   // ---- How often it runs
 
@@ -552,8 +462,8 @@ class CountingRewriter final : public Rewriter {
   }
 
   void Emit(Inst loop, const Counted& counted, const Shape& shape) {
-    test_ = from_.DefiningInst(counted.test.value);
-    SetMapped(counted.test.value, builder_.Int(ir::kI1, counted.test.truth ? 1 : 0));
+    test_ = from_.DefiningInst(counted.test.condition);
+    SetMapped(counted.test.condition, builder_.Int(ir::kI1, counted.test.truth ? 1 : 0));
     builder_.SetSpan(from_[loop].span);
     Inst made = counted.alone ? EmitFor(loop, counted, shape) : EmitBounded(loop, counted, shape);
     (*into_)[made].words.Add(from_[loop].words.Of({ir::Word::Checkpoint, ir::Word::Unroll}));
@@ -640,12 +550,6 @@ class CountingRewriter final : public Rewriter {
     Value rest = builder_.Make(Op::And, {way, builder_.I64(std::abs(counted.step) - 1)});
     Value last = builder_.Make(up ? Op::Sub : Op::Add, {end, rest});
     return builder_.Make(counted.op, {last, InType(counted.limit, counted.last, ir::kI64)});
-  }
-
-  void VisitContents(Block block) {
-    for (Inst inst : from_[block].insts) {
-      if (!ir::IsTerminator(from_[inst].op)) Visit(inst);
-    }
   }
 
   /// The new carried values, with that of the counter where it is `carried`: in its place where that has the

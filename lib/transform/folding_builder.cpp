@@ -58,37 +58,6 @@ double ExactReciprocal(Scalar scalar, double number) {
   return 1.0 / number;
 }
 
-/// The comparison that holds exactly when `op` does not, for values without NaN.
-Op Inverted(Op op) {
-  // clang-format off
-  switch (ir::In<ir::CompareOp>(op)) {
-    using enum ir::CompareOp;
-    case Eq: return Op::Ne;
-    case Ne: return Op::Eq;
-    case Lt: return Op::Ge;
-    case Ge: return Op::Lt;
-    case Gt: return Op::Le;
-    case Le: return Op::Gt;
-  }
-  // clang-format on
-  ADC_UNREACHABLE("comparison");
-}
-
-/// The comparison with its operands exchanged.
-Op Mirrored(Op op) {
-  // clang-format off
-  switch (ir::In<ir::CompareOp>(op)) {
-    using enum ir::CompareOp;
-    case Eq: case Ne: return op;
-    case Lt: return Op::Gt;
-    case Gt: return Op::Lt;
-    case Le: return Op::Ge;
-    case Ge: return Op::Le;
-  }
-  // clang-format on
-  ADC_UNREACHABLE("comparison");
-}
-
 }  // namespace
 
 Inst FoldingBuilder::Defined(Value v, Op op) const {
@@ -114,7 +83,7 @@ Value FoldingBuilder::Make(Op op, std::span<const Value> operands) {
   if (operands.size() == 2 && function_.IsConstant(operands[0]) && !function_.IsConstant(operands[1]) &&
       (ir::Has(op, ir::Commutes) || ir::IsCompare(op))) {
     Value exchanged[] = {operands[1], operands[0]};
-    return Make(ir::IsCompare(op) ? Mirrored(op) : op, exchanged);
+    return Make(ir::IsCompare(op) ? ir::Mirrored(op) : op, exchanged);
   }
   if (Value known = Fold(op, operands); known.Valid()) return known;
   if (emitter_ == nullptr) return Builder::Make(op, operands);
@@ -404,7 +373,7 @@ Value FoldingBuilder::FoldBool(Op op, std::span<const Value> operands) {
     if (!ir::IsCompare(inner_op) || !function_.TypeOf(a).IsScalar()) return {};
     bool no_nan = !function_.TypeOf(function_.Operand(inner, 0)).IsFloat();
     if (!no_nan && inner_op != Op::Eq && inner_op != Op::Ne) return {};
-    return Make(Inverted(inner_op), {function_.Operand(inner, 0), function_.Operand(inner, 1)});
+    return Make(ir::Inverted(inner_op), {function_.Operand(inner, 0), function_.Operand(inner, 1)});
   }
   if (operands.size() != 2) return {};
   Value b = operands[1];

@@ -42,6 +42,7 @@ PLACES = {
         "FloatUnaryOp": FUNCTIONS | {"NewUnary"}, "FloatBinaryOp": {"NewBinary"}, "IntegerUnaryOp": {"NewUnary", "NewFlip"},
         "IntegerBinaryOp": {"NewBinary", "NewBits"}, "BoolUnaryOp": {"NewFlip"}, "BoolBinaryOp": {"NewBits"},
         "Classification": {"NewClass"}, "CompareOp": {"NewCompare"}},
+    "lib/ir/op.cpp": {"CompareOp": {"NewCompare"}},
     "lib/ir/eval.cpp": {"ScalarTernaryOp": {"NewTernary"}},
     "lib/ir/reduction.h": {"UpdateOp": {"NewAtomic"}},
     "lib/interp/tangent_rules.h": {"FloatUnaryOp": FUNCTIONS | {"NewUnary"}, "FloatBinaryOp": {"NewBinary"}},
@@ -50,7 +51,6 @@ PLACES = {
     "lib/interp/lower_memory.cpp": {"StackOp": {"NewStack"}},
     "lib/interp/lower_vector.cpp": {"VectorOp": {"NewVector"}},
     "lib/autodiff/forward_rules.cpp": {"AccessOp": {"NewAtomic"}},
-    "lib/transform/folding_builder.cpp": {"CompareOp": {"NewCompare"}},
     "lib/transform/scalarise.cpp": {"VectorOp": {"NewVector"}},
     "lib/sizing/bounds.cpp": {
         "ArithmeticOp": {"NewUnary", "NewBinary", "NewTernary"}, "BitsOp": {"NewFlip", "NewBits"}, "ControlOp": {"NewControl"},
