@@ -3,6 +3,7 @@
 #include "analysis/memory.h"
 #include "diag/errors/autodiff.h"
 #include "ir/module.h"
+#include "ir/wording.h"
 
 namespace adc::autodiff {
 
@@ -49,7 +50,7 @@ class SavedCheck {
     uint32_t memory_class = memory_.ClassOf(primal_.Params()[param], gradient_[read].attr);
     bool written = overwritten_ && memory_.IsWritten(memory_class);
     if (!marked && !written) return true;
-    std::string buffer = "'%" + std::string(module_.Text(primal_[primal_.Params()[param]].name)) + "'";
+    std::string buffer = ir::NameOf(module_, primal_, primal_.Params()[param]);
     diag::Diagnostic& error = diagnostics_.Error(
         diag::E0453, gradient_[read].span,
         "the gradient reads " + buffer +

@@ -73,10 +73,7 @@ class ReverseCheck {
   }
 
  private:
-  std::string NameOf(Value v) const {
-    StringId name = kernel_[v].name;
-    return name.Valid() ? "'%" + std::string(module_.Text(name)) + "'" : std::string("a value");
-  }
+  std::string NameOf(Value v) const { return ir::NameOf(module_, kernel_, v); }
   diag::Diagnostic& Error(ErrorId id, Inst inst, std::string text) {
     ok_ = false;
     return diagnostics_.Error(id, kernel_[inst].span, std::move(text));

@@ -22,6 +22,7 @@
 #include "diag/errors/autodiff.h"
 #include "ir/module.h"
 #include "ir/type.h"
+#include "ir/wording.h"
 #include "support/check.h"
 #include "transform/isolate_tasks.h"
 #include "transform/rewriter.h"
@@ -105,11 +106,6 @@ void Explain(const Function& function, Inst loop, diag::Diagnostic& said) {
       "that the kernel does not write");
 }
 
-std::string NameOf(const ir::Module& module, const Function& function, Inst value) {
-  StringId name = function[function.Result(value)].name;
-  return name.Valid() ? "'%" + std::string(module.Text(name)) + "'" : std::string("a value");
-}
-
 class KernelSaver {
  public:
   KernelSaver(ir::Module& module, const SaveConfig& config) : module_(module), config_(config) {}
@@ -129,11 +125,11 @@ class KernelSaver {
         bool may = left != nullptr && !IsMarked(function, function.Operand(value, 0));
         diag::Diagnostic& said =
             may ? found.Warning(diag::W0462, function[value].span,
-                                NameOf(module_, function, value) +
+                                ir::NameOf(module_, function, function.Result(value)) +
                                     " is not saved for the gradient: it must run before anything changes the "
                                     "buffers that the kernel leaves")
                 : diagnostics.Error(diag::E0450, function[value].span,
-                                    NameOf(module_, function, value) +
+                                    ir::NameOf(module_, function, function.Result(value)) +
                                         " is to be saved for the gradient, but the number of times is not "
                                         "known before the launch");
         Explain(function, loop, said);

@@ -4,6 +4,7 @@
 #include "diag/errors/autodiff.h"
 #include "ir/clone.h"
 #include "ir/module.h"
+#include "ir/wording.h"
 
 namespace adc::autodiff {
 
@@ -55,8 +56,8 @@ Value Sweep::At(Value v) {
       inst.Valid() && (ir::InfoOf(primal_[inst].op).effect == ir::Effect::Pure || Reloadable(inst));
   if (!remakes) {
     Inst owner = inst.Valid() ? inst : primal_[primal_.DefiningBlock(v)].owner;
-    std::string name = data.name.Valid() ? "'%" + std::string(module_.Text(data.name)) + "'" : "a value";
-    return Unavailable(owner.Valid() ? primal_[owner].span : primal_.span, name, primal_.TypeOf(v));
+    return Unavailable(owner.Valid() ? primal_[owner].span : primal_.span, ir::NameOf(module_, primal_, v),
+                       primal_.TypeOf(v));
   }
   Recompute(inst);
   return values_.Get(v.raw);

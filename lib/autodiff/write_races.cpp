@@ -144,10 +144,7 @@ class RaceCheck {
   }
 
  private:
-  std::string NameOf(Value v) const {
-    StringId name = kernel_[v].name;
-    return name.Valid() ? "'%" + std::string(module_.Text(name)) + "'" : std::string("a value");
-  }
+  std::string NameOf(Value v) const { return ir::NameOf(module_, kernel_, v); }
   void CheckLoop(Inst loop);
   /// The number of an axis that the store provably misses; kNoAttr where there is none.
   uint32_t MissedAxis(Inst loop, Inst store);
@@ -271,7 +268,7 @@ void RaceCheck::CheckRepeated(Inst store) {
         return;
       }
     }
-    if (kernel_[around].op == Op::Parallel || kernel_[around].op == Op::ParallelOver) return;
+    if (analysis::IsParallel(kernel_[around].op)) return;
     if (kernel_[around].op == Op::While) return;  // how often it runs lies in the data
     inside.push_back(around);
   }

@@ -4,6 +4,11 @@
 
 namespace adc::ir {
 
+std::string NameOf(const Module& module, const Function& function, Value value, const char* otherwise) {
+  StringId name = function[value].name;
+  return name.Valid() ? "'%" + std::string(module.Text(name)) + "'" : otherwise;
+}
+
 std::string AttributeText(const Module& module, std::string_view word) {
   std::string name(word);
   switch (module.door) {

@@ -1,5 +1,5 @@
 #pragma once
-// Advice in the words of the language in which the user writes.
+// Values, and advice in the words of the language in which the user writes.
 
 #include <string>
 #include <string_view>
@@ -8,6 +8,9 @@
 
 namespace adc::ir {
 
+/// The name of a value, in quotes; `otherwise` where it has none.
+std::string NameOf(const Module& module, const Function& function, Value value,
+                   const char* otherwise = "a value");
 /// How an attribute of a parameter (ir/param_words.h) is written there, in quotes.
 std::string AttributeText(const Module& module, std::string_view word);
 /// A clause: the requirement of a loop that is unrolled.

@@ -11,6 +11,7 @@
 
 #include "diag/errors/transform.h"
 #include "ir/module.h"
+#include "ir/wording.h"
 #include "transform/workgroup_sums.h"
 #include "transform/workgroup_touches.h"
 
@@ -129,10 +130,11 @@ class RaceSearch {
     Value condition = function_.Operand(inst, 0);
     Mask taken[2] = {Where(mask, condition, true), Where(mask, condition, false)};
     // A barrier in one branch is none for those that take the other one.
-    Touches before = facts_.HasBarrier(inst) ? touches_ : Touches(), in_first;
+    Touches before = facts_.HasBarrier(inst) ? touches_ : Touches();
     for (uint32_t r = 0; r < 2; ++r) {
       if (!Any(taken[r])) continue;
       bool second = facts_.HasBarrier(inst) && r == 1 && Any(taken[0]);
+      Touches in_first;
       if (second) in_first = std::exchange(touches_, before);
       Follow(function_[inst].regions[r], taken[r]);
       if (second) touches_.Join(std::move(in_first));
@@ -295,8 +297,7 @@ class RaceSearch {
   // ---- Reports
 
   std::string NameOf(Inst access) const {
-    StringId name = function_[function_.Operand(access, 0)].name;
-    return name.Valid() ? "'%" + std::string(module_.Text(name)) + "'" : "an array";
+    return ir::NameOf(module_, function_, function_.Operand(access, 0), "an array");
   }
 
   void Refuse(const Touches::Touch& store, const Touches::Touch& other) {
