@@ -116,14 +116,8 @@ class BoundsKernelBuilder {
     }
   }
 
-  Value AddParameter(std::string_view wanted, Type type) {
-    std::string name(wanted);
-    auto taken = [&] {
-      return std::any_of(made_->Params().begin(), made_->Params().end(),
-                         [&](Value param) { return module_.Text((*made_)[param].name) == name; });
-    };
-    while (taken()) name += ".n";
-    return made_->AddParameter(type, module_.Intern(name), {});
+  Value AddParameter(const char* name, Type type) {
+    return made_->AddParameter(type, ir::FreshName(module_, *made_, name), {});
   }
 
   void MakeHead() {
@@ -224,10 +218,8 @@ class BoundsKernelBuilder {
     Set(*one, 1, builder_->Two(Op::Add, Get(*one, 1), trips));
   }
 
-  bool Lost(Value value) const { return loops_.repeatable(task_).Lost(value); }
-
   Value Mapped(Value value) {
-    if (Lost(value)) return builder_->Zero(from_.TypeOf(value));
+    if (loops_.repeatable(task_).Lost(value)) return builder_->Zero(from_.TypeOf(value));
     const ir::ValueData& data = from_[value];
     bool is_literal = data.kind == ir::ValueKind::Constant || data.kind == ir::ValueKind::Global;
     if (!is_literal && !map_.Get(value).Valid()) {
@@ -235,27 +227,6 @@ class BoundsKernelBuilder {
       return builder_->Zero(ir::kI32);
     }
     return ir::Cloner(from_, *builder_, map_).Map(value);
-  }
-
-  /// Whether the copy leaves out the instruction with its regions.
-  bool IsLeftOut(Inst inst) const {
-    const ir::InstData& data = from_[inst];
-    if (data.op == Op::Assert || data.op == Op::Print) return true;
-    if (data.op == Op::If || data.op == Op::For || data.op == Op::While)
-      return loops_.repeatable(task_).LostControl(inst);
-    if (data.op == Op::StackNew) return !copied_stacks_.Has(from_.Result(inst));
-    if (data.op == Op::StackPush || data.op == Op::StackPop || data.op == Op::StackTop) {
-      bool has_slot = data.Has(ir::Word::HasSlot);
-      return !copied_stacks_.Has(from_.Operand(inst, 0)) ||
-             (has_slot && Lost(from_.Operand(inst, data.operand_count - 1)));
-    }
-    if (analysis::WritesMemory(data.op)) {
-      if (from_.IsParameter(from_.Operand(inst, 0))) return true;
-      for (Value operand : from_.Operands(inst)) {
-        if (Lost(operand)) return true;
-      }
-    }
-    return data.result_count > 0 && !analysis::IsParallel(data.op) && Lost(from_.Result(inst, 0));
   }
 
   /// The number of a loop that is recorded where it stands.
@@ -266,7 +237,8 @@ class BoundsKernelBuilder {
   }
 
   void Copy(Inst inst) {
-    if (!complete_ || IsLeftOut(inst)) return;
+    auto has_stack = [&](Value stack) { return copied_stacks_.Has(stack); };
+    if (!complete_ || loops_.repeatable(task_).IsLeftOut(inst, has_stack)) return;
     builder_->SetSpan(from_[inst].span);
     std::optional<uint32_t> number = NumberOf(inst);
     if (number && from_[inst].op == Op::For) {

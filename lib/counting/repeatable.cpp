@@ -115,6 +115,22 @@ void Repeatable::VisitAccess(Inst inst, bool under_lost) {
   if (lost || differs || analysis::WritesMemory(data.op)) LoseResults(inst);
 }
 
+bool Repeatable::IsLeftOut(Inst inst, const std::function<bool(Value)>& has_stack) const {
+  const ir::InstData& data = from_[inst];
+  if (data.op == Op::Assert || data.op == Op::Print) return true;
+  if (data.op == Op::If || data.op == Op::For || data.op == Op::While) return LostControl(inst);
+  if (data.op == Op::StackNew) return !has_stack(from_.Result(inst));
+  if (data.op == Op::StackPush || data.op == Op::StackPop || data.op == Op::StackTop) {
+    bool has_slot = data.Has(ir::Word::HasSlot);
+    return !has_stack(from_.Operand(inst, 0)) ||
+           (has_slot && Lost(from_.Operand(inst, data.operand_count - 1)));
+  }
+  if (analysis::WritesMemory(data.op)) {
+    if (from_.IsParameter(from_.Operand(inst, 0)) || AnyLost(from_.Operands(inst))) return true;
+  }
+  return data.result_count > 0 && !analysis::IsParallel(data.op) && Lost(from_.Result(inst, 0));
+}
+
 bool Repeatable::MayHaveWritten(Inst load) const {
   uint32_t memory_class = memory_.ClassOf(load);
   if (!memory_.IsWritten(memory_class)) return false;

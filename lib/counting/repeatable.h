@@ -1,6 +1,8 @@
 #pragma once
 // Which values of a task can be computed again, outside of the launch and without its effects.
 
+#include <functional>
+
 #include "adstack/plan.h"
 #include "analysis/memory.h"
 #include "analysis/tasks.h"
@@ -24,6 +26,8 @@ class Repeatable {
   bool LostControl(ir::Inst control) const { return controls_.Has(control); }
   /// A local array or stack that holds, or may hold, something lost.
   bool LostContent(ir::Value container) const { return containers_.Has(container); }
+  /// The copy leaves out the instruction with its regions. `has_stack`: the stacks that it has.
+  bool IsLeftOut(ir::Inst inst, const std::function<bool(ir::Value)>& has_stack) const;
 
  private:
   void Visit(ir::Inst inst, bool under_lost);

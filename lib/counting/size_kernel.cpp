@@ -99,7 +99,7 @@ class SizeKernelBuilder {
     made_->role = ir::KernelRole::Size;
     made_->derived_from = from_.name;
     promises_.AddWords(*made_);
-    sizes_ = made_->AddParameter(Type::Buffer(kI64, 1), module_.Intern(FreshName()), {});
+    sizes_ = made_->AddParameter(Type::Buffer(kI64, 1), ir::FreshName(module_, from_, "sizes"), {});
     builder_.emplace(module_, *made_, made_->Body());
     const std::vector<Inst>& body = from_[from_.Body()].insts;
     for (uint32_t place = work_.first; place < work_.last; ++place) Copy(body[place]);
@@ -118,16 +118,6 @@ class SizeKernelBuilder {
   const std::vector<uint32_t>& counted_stacks() const { return counted_stacks_; }
 
  private:
-  std::string FreshName() const {
-    std::string name = "sizes";
-    auto taken = [&] {
-      return std::any_of(from_.Params().begin(), from_.Params().end(),
-                         [&](Value param) { return module_.Text(from_[param].name) == name; });
-    };
-    while (taken()) name += ".n";
-    return name;
-  }
-
   bool CanCount(const PlannedStack& stack) const {
     bool is_counted = stack.addressing == artifact::Addressing::kCounted;
     for (const PlannedAccess& access : stack.accesses) {
@@ -271,26 +261,6 @@ class SizeKernelBuilder {
     return cloner.Map(value);
   }
 
-  /// Whether the copy leaves out the instruction with its regions.
-  bool IsLeftOut(Inst inst) const {
-    const ir::InstData& data = from_[inst];
-    if (data.op == Op::Assert || data.op == Op::Print) return true;
-    if (data.op == Op::If || data.op == Op::For || data.op == Op::While) return repeatable_.LostControl(inst);
-    if (data.op == Op::StackNew) return !IsCopied(from_.Result(inst));
-    if (data.op == Op::StackPush || data.op == Op::StackPop || data.op == Op::StackTop) {
-      bool has_slot = data.Has(ir::Word::HasSlot);
-      return !IsCopied(from_.Operand(inst, 0)) ||
-             (has_slot && repeatable_.Lost(from_.Operand(inst, data.operand_count - 1)));
-    }
-    if (analysis::WritesMemory(data.op)) {
-      if (from_.IsParameter(from_.Operand(inst, 0))) return true;
-      for (Value operand : from_.Operands(inst)) {
-        if (repeatable_.Lost(operand)) return true;
-      }
-    }
-    return data.result_count > 0 && !analysis::IsParallel(data.op) && repeatable_.Lost(from_.Result(inst, 0));
-  }
-
   bool IsCopied(Value stack) const {
     uint32_t number = of_stack_.Get(stack);
     return number != UINT32_MAX && (keeps_rows_ || plan_.stacks[number].storage != artifact::Storage::kRow);
@@ -303,7 +273,7 @@ class SizeKernelBuilder {
       promises_.Mark(*builder_, inst, sizes_, plan_.stacks.size(),
                      [&](Value value) { return Mapped(value); });
     }
-    if (IsLeftOut(inst)) return;
+    if (repeatable_.IsLeftOut(inst, [&](Value stack) { return IsCopied(stack); })) return;
     Op op = from_[inst].op;
     std::vector<std::pair<uint32_t, Inst>> counts = counted_at_loop_.Get(inst);
     if (op == Op::For) {

@@ -34,7 +34,6 @@ using analysis::ForEachInst;
 using analysis::Task;
 using artifact::NodeId;
 using artifact::SizeExprPool;
-using ir::Block;
 using ir::Function;
 using ir::Inst;
 using ir::Op;
@@ -242,7 +241,7 @@ class TripKernels {
     made->derived_from = kernel_.name;
     made->grad = {};
     made->leading_comments.clear();
-    Value sizes = made->AddParameter(Type::Buffer(ir::kI64, 1), FreshName("sizes"), {});
+    Value sizes = made->AddParameter(Type::Buffer(ir::kI64, 1), ir::FreshName(module_, kernel_, "sizes"), {});
     ir::Builder builder(module_, *made, made->Body());
     ir::Cloner cloner(kernel_, builder, map);
     cloner.LeaveOut([&](Inst inst) { return Slice::IsLeftOut(kernel_, inst); });
@@ -268,22 +267,14 @@ class TripKernels {
     transform::SimplifyFunction(module_, *module_.Find(name), {});
   }
 
-  StringId FreshName(std::string name) {
-    auto taken = [&] {
-      return std::any_of(kernel_.Params().begin(), kernel_.Params().end(),
-                         [&](Value param) { return module_.Text(kernel_[param].name) == name; });
-    };
-    while (taken()) name += ".n";
-    return module_.Intern(name);
-  }
-
   Value AddTrips(Inst parallel, uint32_t axis) {
     Value index = kernel_[kernel_[parallel].regions[0]].params[axis];
     std::string name(module_.Text(kernel_[index].name));
     ir::ParamInfo info;
     info.role = ir::ParamRole::Trips;
     info.span = kernel_[parallel].span;
-    return kernel_.AddParameter(ir::kI64, FreshName((name.empty() ? "i" : name) + ".trips"), info);
+    return kernel_.AddParameter(
+        ir::kI64, ir::FreshName(module_, kernel_, (name.empty() ? "i" : name) + ".trips"), info);
   }
 
   /// Whether `inst`, of a prologue, gives to the bit what a copy of it in another kernel gives, however

@@ -1,5 +1,8 @@
 #include "ir/clone.h"
 
+#include <algorithm>
+
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::ir {
@@ -78,6 +81,15 @@ std::unique_ptr<Function> CloneSignature(const Function& from, StringId name, Va
     map[param] = into->AddParameter(from.TypeOf(param), from[param].name, from.params[n]);
   }
   return into;
+}
+
+StringId FreshName(Module& module, const Function& function, std::string name) {
+  auto taken = [&] {
+    return std::any_of(function.Params().begin(), function.Params().end(),
+                       [&](Value param) { return module.Text(function[param].name) == name; });
+  };
+  while (taken()) name += ".n";
+  return module.Intern(name);
 }
 
 }  // namespace adc::ir

@@ -44,6 +44,9 @@ inline void CopyAttributes(const InstData& source, InstData& target) {
   target.symbol = source.symbol;
 }
 
+/// `name`, or a longer one, which no parameter of `function` has.
+StringId FreshName(Module& module, const Function& function, std::string name);
+
 /// A function of the same signature, attributes and parameter names with an empty body; `map` gets the
 /// parameters.
 std::unique_ptr<Function> CloneSignature(const Function& from, StringId name, ValueMap& map);
