@@ -56,15 +56,11 @@ uint32_t RankOf(const ir::Module& module, Type type, uint32_t field) {
   return static_cast<uint32_t>(module.layouts[type.count].fields[field].axes.size());
 }
 
-bool IsParallel(Op op) {
-  return op == Op::Parallel || op == Op::ParallelOver;
-}
-
 /// The parallel loop around `inst`; invalid outside of all.
 Inst LoopAround(const Function& function, Inst inst) {
   for (Inst owner = function[function[inst].parent].owner; owner.Valid();
        owner = function[function[owner].parent].owner)
-    if (IsParallel(function[owner].op)) return owner;
+    if (analysis::IsParallel(function[owner].op)) return owner;
   return {};
 }
 

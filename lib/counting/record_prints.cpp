@@ -8,6 +8,7 @@
 
 #include "counting/record_prints.h"
 
+#include "analysis/structure.h"
 #include "analysis/walk.h"
 #include "artifact/print_record.h"
 #include "ir/module.h"
@@ -83,7 +84,7 @@ class PrintRecorder final : public transform::Rewriter {
   }
 
   void Visit(Inst inst) override {
-    if (from_[inst].op == Op::Parallel || from_[inst].op == Op::ParallelOver) {
+    if (analysis::IsParallel(from_[inst].op)) {
       ++part_;
       loop_ = inst;
       Copy(inst);

@@ -20,10 +20,6 @@ constexpr size_t kMostInsts = 800;
 /// Local arrays of all lanes of a worker.
 constexpr uint64_t kMostLocalBytes = 32u << 10;
 
-bool IsParallel(const ir::Function& kernel, Inst inst) {
-  return kernel[inst].op == Op::Parallel || kernel[inst].op == Op::ParallelOver;
-}
-
 /// Counts the operations of the body, and finds out whether lanes can run it.
 class Survey {
  public:
@@ -264,7 +260,7 @@ bool SuitsFamily(const ir::Module& module, const ir::Function& kernel, const Rai
     if (!other->IsKernel() || ir::IsCounting(other->role)) continue;
     if (ir::FamilyOf(module, *other) != ir::FamilyOf(module, kernel)) continue;
     for (Inst loop : (*other)[other->Body()].insts) {
-      if (!IsParallel(*other, loop)) continue;
+      if (!analysis::IsParallel((*other)[loop].op)) continue;
       Survey survey(*other, loop, config.lanes_fuse);
       if (survey.HasFunction() && LanesOf(*other, loop, config) == 0) return false;
     }
@@ -279,7 +275,7 @@ void MarkBodyLanes(ir::Module& module, ir::Function& kernel, const RaiseConfig& 
   bool counts = kernel.role == ir::KernelRole::Size, estimated = config.body_lanes == kAutomaticLanes;
   if (!counts && estimated && !SuitsFamily(module, kernel, config)) return;
   for (Inst loop : kernel[kernel.Body()].insts) {
-    if (!IsParallel(kernel, loop)) continue;
+    if (!analysis::IsParallel(kernel[loop].op)) continue;
     uint32_t lanes = LanesOf(kernel, loop, config);
     if (lanes == 0) continue;
     kernel[loop].words.Add(ir::Word::LanesBody);

@@ -51,7 +51,7 @@ class CheckWritesRewriter final : public Rewriter {
     if (words_.empty()) return false;
     for (uint32_t block = 0; block < from_.BlockCount(); ++block) {
       for (Inst inst : from_[ir::Block(block)].insts)
-        if (from_[inst].op == Op::Parallel || from_[inst].op == Op::ParallelOver) number_of_[inst] = loops_++;
+        if (analysis::IsParallel(from_[inst].op)) number_of_[inst] = loops_++;
     }
     return true;
   }
@@ -97,7 +97,7 @@ class CheckWritesRewriter final : public Rewriter {
   Inst LoopAround(Inst inst) const {
     for (Inst owner = from_[from_[inst].parent].owner; owner.Valid();
          owner = from_[from_[owner].parent].owner)
-      if (from_[owner].op == Op::Parallel || from_[owner].op == Op::ParallelOver) return owner;
+      if (analysis::IsParallel(from_[owner].op)) return owner;
     return {};
   }
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "analysis/structure.h"
+
 namespace adc::transform {
 namespace {
 
@@ -22,7 +24,7 @@ class Sinker {
     for (Inst inst : std::vector<Inst>(function_[function_.Body()].insts)) {
       for (Block region : function_[inst].regions) {
         if (!region.Valid()) continue;
-        bool parallel = function_[inst].op == Op::Parallel || function_[inst].op == Op::ParallelOver;
+        bool parallel = analysis::IsParallel(function_[inst].op);
         if (parallel) Walk(region);
       }
     }
