@@ -79,15 +79,6 @@ std::vector<LoweredModule> DivideTargets(ir::Module& module, std::vector<product
   return modules;
 }
 
-const LoweredModule& ModuleOf(std::span<const LoweredModule> modules, const target::Target& target) {
-  for (const LoweredModule& one : modules) {
-    for (const target::Target& known : one.targets) {
-      if (known.name == target.name) return one;
-    }
-  }
-  ADC_UNREACHABLE("a target of no module");
-}
-
 std::vector<codegen::KernelToEmit> KernelsToEmit(const LoweredModule& lowered, uint32_t block_size) {
   std::vector<codegen::KernelToEmit> kernels;
   for (const product::PlannedKernel& planned : lowered.kernels) {

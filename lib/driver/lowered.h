@@ -13,6 +13,7 @@
 
 #include "ir/module.h"
 #include "product/metadata.h"
+#include "support/check.h"
 #include "target/target.h"
 
 namespace adc::driver {
@@ -33,7 +34,15 @@ std::vector<LoweredModule> DivideTargets(ir::Module& module, std::vector<product
                                          std::span<const target::Target> targets, bool alike);
 
 /// The one of `modules` that `target` is of.
-const LoweredModule& ModuleOf(std::span<const LoweredModule> modules, const target::Target& target);
+template <class Module>
+const Module& ModuleOf(const std::vector<Module>& modules, const target::Target& target) {
+  for (const Module& one : modules) {
+    for (const target::Target& known : one.targets) {
+      if (known.name == target.name) return one;
+    }
+  }
+  ADC_UNREACHABLE("a target of no module");
+}
 
 /// The kernels of `lowered` that back ends are to write. `block_size`: threads of a block on devices, where a
 /// task does not say; 0: the target's.

@@ -117,15 +117,6 @@ std::vector<RaisedModule> CopyForTargets(std::span<const LoweredModule> lowered,
   return raised;
 }
 
-const RaisedModule& ModuleOf(std::span<const RaisedModule> modules, const target::Target& target) {
-  for (const RaisedModule& one : modules) {
-    for (const target::Target& known : one.targets) {
-      if (known.name == target.name) return one;
-    }
-  }
-  ADC_UNREACHABLE("a target of no module");
-}
-
 std::vector<codegen::KernelToEmit> TwinsOf(const ir::Module& lowered, const ir::Module& raised,
                                            std::vector<codegen::KernelToEmit> kernels) {
   for (codegen::KernelToEmit& kernel : kernels) {

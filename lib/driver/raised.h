@@ -29,9 +29,6 @@ void LeaveOutTwins(const CompileOptions& options, std::span<LoweredModule> lower
 std::vector<RaisedModule> CopyForTargets(std::span<const LoweredModule> lowered,
                                          const CompileOptions& options);
 
-/// The one of `modules` that `target` is of.
-const RaisedModule& ModuleOf(std::span<const RaisedModule> modules, const target::Target& target);
-
 /// `kernels` of `lowered` as those of its copy `raised`.
 std::vector<codegen::KernelToEmit> TwinsOf(const ir::Module& lowered, const ir::Module& raised,
                                            std::vector<codegen::KernelToEmit> kernels);

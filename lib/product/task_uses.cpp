@@ -1,5 +1,6 @@
 #include "product/task_uses.h"
 
+#include "analysis/memory.h"
 #include "analysis/tasks.h"
 #include "ir/op.h"
 
@@ -20,23 +21,8 @@ void AddUse(const ir::Function& kernel, ir::Inst inst, std::vector<ParamUse>& us
       uses[param].shape_as_i32 |= uint32_t{1} << kernel[inst].attr;
     return;
   }
-  switch (ir::InfoOf(op).effect) {
-    case ir::Effect::Read:
-      uses[param].reads = true;
-      break;
-    case ir::Effect::Write:
-      uses[param].writes = true;
-      break;
-    case ir::Effect::Atomic:
-      uses[param].reads = uses[param].writes = true;
-      break;
-    case ir::Effect::Pure:
-    case ir::Effect::Local:
-    case ir::Effect::StackOp:
-    case ir::Effect::Control:
-    case ir::Effect::Report:
-      break;
-  }
+  uses[param].reads = uses[param].reads || analysis::ReadsMemory(op);
+  uses[param].writes = uses[param].writes || analysis::WritesMemory(op);
 }
 
 void AddAll(const ir::Function& kernel, ir::Inst inst, std::vector<ParamUse>& uses) {
