@@ -6,9 +6,8 @@
 #include <spirv-tools/libspirv.hpp>
 
 #include "diag/errors/shader.h"
-#include "frontend/spirv/depth.h"
 #include "frontend/spirv/lowering.h"
-#include "frontend/spirv/newer.h"
+#include "frontend/spirv/unvalidated.h"
 #include "ir/module.h"
 #include "ir/number.h"
 #include "support/letters.h"

@@ -1,9 +1,22 @@
 #pragma once
-// Modules that the validator does not take, although they say what they mean.
+// Modules that the validator has not seen: of words that need not be valid.
+
+#include <optional>
+#include <string>
 
 #include "frontend/spirv/binary.h"
 
 namespace adc::frontend::spirv {
+
+/// The line before an instruction, as the module says; empty and 0 where it says none.
+struct NamedLine {
+  std::string file;
+  uint32_t line = 0, column = 0;
+};
+
+/// The first branch or loop that lies in more than `most` others, by a look at merges: the time of the
+/// validator grows with the cube of that depth.
+std::optional<NamedLine> FindDeeper(const Words& words, size_t most);
 
 /// The module without what says nothing about what it does, and what newer compilers have new words for:
 /// source languages become "unknown", non-semantic instructions and the sets that they come from go. A module

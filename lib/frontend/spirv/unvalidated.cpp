@@ -1,4 +1,4 @@
-#include "frontend/spirv/newer.h"
+#include "frontend/spirv/unvalidated.h"
 
 #include <algorithm>
 
@@ -22,6 +22,25 @@ size_t ForEach(const Words& words, Visit&& visit) {
 }
 
 }  // namespace
+
+std::optional<NamedLine> FindDeeper(const Words& words, size_t most) {
+  std::set<Id> open;  // merge blocks that are still to come
+  std::map<Id, std::string> files;
+  NamedLine line;
+  std::optional<NamedLine> deep;
+  ForEach(words, [&](spv::Op op, std::span<const uint32_t> inst) {
+    auto word = [&](size_t n) { return n < inst.size() ? inst[n] : 0; };
+    if (op == spv::OpString) files[word(1)] = TextIn(inst.subspan(std::min<size_t>(inst.size(), 2)));
+    if (op == spv::OpNoLine) line = {};
+    if (op == spv::OpLine) line = {files[word(1)], word(2), word(3)};
+    if (op == spv::OpFunction) open.clear();
+    if (op == spv::OpLabel) open.erase(word(1));
+    if (op != spv::OpSelectionMerge && op != spv::OpLoopMerge) return;
+    open.insert(word(1));
+    if (open.size() > most && !deep) deep = line;
+  });
+  return deep;
+}
 
 Words WithoutNews(const Words& words) {
   std::set<Id> gone;  // sets of non-semantic instructions, and results of these
