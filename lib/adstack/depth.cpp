@@ -1,7 +1,5 @@
 #include "adstack/depth.h"
 
-#include "analysis/structure.h"
-
 // A stack without slots is a counter, and its capacity is the counter's largest value. Every piece of code
 // has two numbers: `peak`, how far the counter may rise above where it started, and `net`, the change of the
 // counter at the end, as a range. In sequence

@@ -4,7 +4,6 @@
 #include <map>
 
 #include "adstack/flag_words.h"
-#include "analysis/walk.h"
 #include "ir/module.h"
 #include "sizing/trip_count.h"
 #include "support/check.h"

@@ -10,7 +10,6 @@
 #include "adstack/replay_cost.h"
 #include "adstack/saved_stacks.h"
 #include "adstack/stacks.h"
-#include "diag/errors/autodiff.h"
 #include "ir/module.h"
 #include "sizing/bounds.h"
 #include "sizing/compact_pool.h"

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "adstack/stacks.h"
-#include "analysis/walk.h"
 #include "counting/promises.h"
 #include "counting/repeatable.h"
 #include "diag/errors/adstack.h"

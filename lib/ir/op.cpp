@@ -1,6 +1,5 @@
 #include "ir/op.h"
 
-#include <string>
 #include <unordered_map>
 
 #include "ir/op_sets.h"

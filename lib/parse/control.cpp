@@ -1,7 +1,6 @@
 #include "diag/errors/parse.h"
 #include "ir/module.h"
 #include "parse/body.h"
-#include "parse/literal.h"
 
 namespace adc::parse {
 

@@ -12,7 +12,6 @@
 #include <vector>
 
 #include "diag/errors/parse.h"
-#include "ir/module.h"
 #include "ir/words.h"
 #include "parse/lexer.h"
 #include "parse/literal.h"

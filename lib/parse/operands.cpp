@@ -1,6 +1,5 @@
 #include "diag/errors/parse.h"
 #include "ir/module.h"
-#include "ir/number.h"
 #include "parse/body.h"
 #include "parse/definitions.h"
 #include "parse/literal.h"

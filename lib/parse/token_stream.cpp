@@ -3,7 +3,6 @@
 #include "diag/errors/parse.h"
 #include "ir/module.h"
 #include "parse/definitions.h"
-#include "parse/literal.h"
 #include "support/nearest.h"
 
 namespace adc::parse {

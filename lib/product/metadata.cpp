@@ -7,7 +7,6 @@
 #include <tuple>
 
 #include "adstack/artifact_type.h"
-#include "artifact/bundle.h"
 #include "artifact/cpu_features.h"
 #include "autodiff/exact_sums.h"
 #include "codegen/common/mangle.h"

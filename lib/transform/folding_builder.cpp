@@ -4,7 +4,6 @@
 
 #include "transform/folding_builder.h"
 
-#include <bit>
 #include <cmath>
 
 #include "ir/eval.h"

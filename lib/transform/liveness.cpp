@@ -1,6 +1,5 @@
 #include "transform/liveness.h"
 
-#include "analysis/loops.h"
 #include "analysis/memory.h"
 
 namespace adc::transform {

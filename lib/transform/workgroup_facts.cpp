@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "diag/errors/transform.h"
-#include "ir/module.h"
 
 namespace adc::transform {
 

@@ -1,7 +1,6 @@
 #include "transform/workgroup_sums.h"
 
 #include "ir/eval.h"
-#include "ir/number.h"
 
 namespace adc::transform {
 
