@@ -310,8 +310,13 @@ class TaskSizer {
     if (where < pool.size() && pool[where].param < plan_.meta().params.size()) {
       name = plan_.meta().params[pool[where].param].name.view();
     }
+    // Of a number alone: a u64 of 2^63 or more.
+    if (where < pool.size() && pool[where].op == artifact::SizeOp::kArg) {
+      return Bad(ADRT_ERROR_SIZE_OVERFLOW, what, place, " takes '", name,
+                 "', which does not fit 64 bits with a sign");
+    }
     return Bad(ADRT_ERROR_ARGUMENT, what, place, " takes a value of '", name,
-               "' that does not exist: an index past its extents, no memory, or a number past 64 bits");
+               "' that does not exist: an index past its extents, or no memory");
   }
 
   bool Iterations(bool* open, uint64_t limit = 0) {
