@@ -10,37 +10,27 @@
 #include <clang/Frontend/FrontendAction.h>
 #include <clang/Frontend/Utils.h>
 #include <clang/Lex/HeaderSearch.h>
-#include <clang/Lex/HeaderSearchOptions.h>
 #include <clang/Lex/Preprocessor.h>
-#include <clang/Lex/PreprocessorOptions.h>
 #include <clang/Tooling/ArgumentsAdjusters.h>
 #include <clang/Tooling/CompilationDatabase.h>
 #include <clang/Tooling/Tooling.h>
 #include <llvm/Support/VirtualFileSystem.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
-#include <optional>
 #include <set>
-#include <string>
-#include <vector>
 
 #include "diag/errors/cpp.h"
-#include "diag/errors/parse.h"
-#include "diag/import_roots.h"
-#include "diag/result.h"
+#include "frontend/cpp/guarded_files.h"
 #include "frontend/cpp/header_text.h"
 #include "frontend/cpp/kernels.h"
 #include "host/installed.h"
 #include "ir/module.h"
-#include "support/printable.h"
 
 namespace adc::frontend {
 
 namespace {
 
-namespace fs = std::filesystem;
 using Clock = std::chrono::steady_clock;
 
 /// Where Clang finds adc/kernel.hpp when no -I leads to it.
@@ -49,117 +39,6 @@ constexpr char kHeaderFolder[] = "/adc-headers";
 double Seconds(Clock::duration duration) {
   return std::chrono::duration<double>(duration).count();
 }
-
-/// Clang reports this error of a file as it is, where it takes others for a file that is not there.
-std::error_code Refused() {
-  return std::make_error_code(std::errc::permission_denied);
-}
-
-/// The files that Clang may read for a text: regular ones in the folders of diag/import_roots.h, to which
-/// those that Clang searches belong. Includes, #embed, __has_include, dependencies of pragmas and modules all
-/// come through here.
-///
-/// Lets everything pass until it is told what the text may have. Until then only Clang's driver asks, for
-/// what the command line and the system's installation name.
-class GuardedFiles : public llvm::vfs::ProxyFileSystem {
- public:
-  /// At most `text_limit` bytes are read.
-  GuardedFiles(llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files, uint64_t text_limit)
-      : ProxyFileSystem(std::move(files)), text_limit_(text_limit) {}
-
-  /// From here on a text is read, the file at `input`. Allowed are its folder, `import_dirs`, and what the
-  /// command line of `preprocessor` names. Relative names begin at `directory`; empty: at the process's
-  /// folder.
-  void Guard(const std::string& input, const std::vector<std::string>& import_dirs,
-             clang::Preprocessor& preprocessor, const std::string& directory) {
-    auto from = [&](std::string_view name) { return fs::path(directory) / name; };
-    guarded_ = true;
-    input_ = input;
-    roots_.AddFolderOf(from(input));
-    for (const std::string& folder : import_dirs) roots_.AddFolder(folder);
-    const clang::PreprocessorOptions& given = preprocessor.getPreprocessorOpts();
-    for (const auto* files : {&given.Includes, &given.MacroIncludes}) {
-      for (const std::string& file : *files) roots_.AddFolderOf(from(file));
-    }
-    if (!given.ImplicitPCHInclude.empty()) roots_.AddFolderOf(from(given.ImplicitPCHInclude));
-    for (const std::string& folder : given.EmbedEntries) roots_.AddFolder(from(folder));
-    const clang::HeaderSearch& search = preprocessor.getHeaderSearchInfo();
-    for (const clang::DirectoryLookup& folder : search.search_dir_range()) {
-      std::string name = folder.getName().str();
-      roots_.AddFolder(from(name));
-      if (folder.isSystemHeaderDirectory())
-        system_folders_.push_back(name.ends_with('/') ? name : name + "/");
-    }
-    const clang::HeaderSearchOptions& options = search.getHeaderSearchOpts();
-    if (!options.ModuleCachePath.empty()) roots_.AddFolder(from(options.ModuleCachePath));
-    for (const std::string& folder : options.PrebuiltModulePaths) roots_.AddFolder(from(folder));
-    for (const auto& module : options.PrebuiltModuleFiles) roots_.AddFolderOf(from(module.second));
-  }
-
-  /// The refusals since the last call, as errors without a place.
-  std::vector<diag::Diagnostic> TakeRefusals() { return std::exchange(refusals_, {}); }
-
-  llvm::ErrorOr<llvm::vfs::Status> status(const llvm::Twine& path) override {
-    llvm::ErrorOr<llvm::vfs::Status> facts = ProxyFileSystem::status(path);
-    std::string name = path.str();
-    if (!facts || !guarded_ || facts->isDirectory() || name == input_) return facts;
-    std::optional<diag::Diagnostic> reason = ReasonAgainst(name, *facts);
-    if (!reason) return facts;
-    // Several names may lead to one file.
-    bool known = std::any_of(refusals_.begin(), refusals_.end(),
-                             [&](const diag::Diagnostic& earlier) { return earlier.text == reason->text; });
-    if (!known) refusals_.push_back(std::move(*reason));
-    return Refused();
-  }
-
-  bool exists(const llvm::Twine& path) override { return static_cast<bool>(status(path)); }
-
-  llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> openFileForRead(const llvm::Twine& path) override {
-    // A pipe must not be opened, which waits for its writer.
-    llvm::ErrorOr<llvm::vfs::Status> facts = status(path);
-    if (!facts) return facts.getError();
-    if (guarded_ && facts->isRegularFile()) {
-      if (facts->getSize() > text_limit_ - taken_) {
-        refusals_.push_back(diag::TextTooLarge({}, path.str(), facts->getSize(), text_limit_));
-        return Refused();
-      }
-      taken_ += facts->getSize();
-    }
-    return ProxyFileSystem::openFileForRead(path);
-  }
-
- private:
-  /// The system's headers are installed with links that lead elsewhere: the way in counts, as
-  /// long as the text has not left it by a "..".
-  bool InSystemFolder(std::string_view path) const {
-    return std::any_of(system_folders_.begin(), system_folders_.end(), [&](const std::string& folder) {
-      if (!path.starts_with(folder)) return false;
-      fs::path rest(path.substr(folder.size()));
-      return std::none_of(rest.begin(), rest.end(), [](const fs::path& part) { return part == ".."; });
-    });
-  }
-
-  /// Why the file at `path`, which is there, may not be read.
-  std::optional<diag::Diagnostic> ReasonAgainst(const std::string& path,
-                                                const llvm::vfs::Status& facts) const {
-    if (!InSystemFolder(path)) {
-      std::error_code failure;
-      fs::path canonical = fs::canonical(path, failure);
-      if (failure || !roots_.Allows(canonical)) return roots_.Refuse({}, failure ? path : canonical.string());
-    }
-    if (facts.getType() != llvm::sys::fs::file_type::regular_file)
-      return diag::Fail(diag::E0120, {}, "cannot read '" + Printable(path) + "': it is no regular file",
-                        "an include is a file with text");
-    return std::nullopt;
-  }
-
-  uint64_t text_limit_, taken_ = 0;  ///< in bytes
-  bool guarded_ = false;
-  std::string input_;
-  diag::ImportRoots roots_;
-  std::vector<std::string> system_folders_;  ///< as Clang spells them at the beginning of names, '/' last
-  std::vector<diag::Diagnostic> refusals_;
-};
 
 /// Clang's messages as ours.
 class Messages : public clang::DiagnosticConsumer {
@@ -202,8 +81,8 @@ class Messages : public clang::DiagnosticConsumer {
       std::string searched;
       for (const clang::DirectoryLookup& folder : preprocessor_->getHeaderSearchInfo().search_dir_range()) {
         if (folder.getName() == kHeaderFolder) continue;
-        searched +=
-            (searched.empty() ? "" : ", ") + fs::path(folder.getName().str()).lexically_normal().string();
+        searched += (searched.empty() ? "" : ", ") +
+                    std::filesystem::path(folder.getName().str()).lexically_normal().string();
       }
       // Clang's words begin with the name. Headers of the language have no suffix.
       std::string_view name = std::string_view(pending_.text).substr(0, pending_.text.find("' file not"));
@@ -377,7 +256,7 @@ bool TakeCommand(const std::string& folder, const std::string& path, diag::Diagn
 /// Clang's own headers: those that are installed with adc, or in a build tree those of the LLVM that it was
 /// built with.
 std::string ResourceFolder() {
-  fs::path header = InstalledFile("clang/include/stddef.h");
+  std::filesystem::path header = InstalledFile("clang/include/stddef.h");
   return header.empty() ? ADC_CLANG_RESOURCES : header.parent_path().parent_path().string();
 }
 
@@ -400,12 +279,12 @@ void ReadOne(const std::string& path, const CppConfig& config, ir::Module& modul
   arguments.emplace_back("-U__ARM_NEON");
   arguments.emplace_back("-U__ARM_FEATURE_SVE");
   if (!config.compile_database.empty()) {
-    file = fs::absolute(path).string();
+    file = std::filesystem::absolute(path).string();
     if (!TakeCommand(config.compile_database, file, diagnostics, &arguments, &directory)) return;
   }
   for (const std::string& folder : config.include_dirs) {
     arguments.emplace_back("-I");
-    arguments.push_back(directory.empty() ? folder : fs::absolute(folder).string());
+    arguments.push_back(directory.empty() ? folder : std::filesystem::absolute(folder).string());
   }
   for (const std::string& define : config.defines) arguments.push_back("-D" + define);
   arguments.insert(arguments.end(), config.arguments.begin(), config.arguments.end());
@@ -435,7 +314,7 @@ void ReadOne(const std::string& path, const CppConfig& config, ir::Module& modul
   if (!done && !diagnostics.HasErrors())
     diagnostics.Error(diag::E0801, {}, "'" + path + "' could not be compiled");
   for (const std::string& header : headers->getDependencies())
-    dependencies->push_back(fs::path(header).lexically_normal().string());
+    dependencies->push_back(std::filesystem::path(header).lexically_normal().string());
 }
 
 }  // namespace
@@ -451,7 +330,7 @@ std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& paths, const
   std::set<std::string> known;
   for (const std::string& path : paths) {
     dependencies->push_back(path);
-    known.insert(fs::path(path).lexically_normal().string());
+    known.insert(std::filesystem::path(path).lexically_normal().string());
   }
   for (const std::string& path : read) {
     if (known.insert(path).second) dependencies->push_back(path);
