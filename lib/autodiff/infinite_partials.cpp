@@ -57,17 +57,24 @@ class Flow {
     }
   }
 
-  /// None where no derivative passes, and of buffers.
+  /// None where no derivative passes, and of buffers. A local array stands between what is stored into it and
+  /// what is loaded, so that there are as many sources as accesses.
   std::vector<Value> SourcesOf(Value v) const {
+    if (function_.TypeOf(v).IsArray()) {
+      std::span<const Value> written = sources_.WrittenInto(v);
+      return {written.begin(), written.end()};
+    }
     if (!function_.TypeOf(v).IsFloat()) return {};
     Inst inst = function_.DefiningInst(v);
     if (inst.Valid()) {
       Op op = function_[inst].op;
       ir::Derivative derivative = ir::InfoOf(op).derivative;
       bool is_smooth = derivative == ir::Derivative::Linear || derivative == ir::Derivative::Partials;
-      if (op == Op::Load ? !function_.TypeOf(function_.Operand(inst, 0)).IsArray()
-                         : ir::InfoOf(op).effect == ir::Effect::Pure && !is_smooth)
-        return {};
+      if (op == Op::Load) {
+        Value memory = function_.Operand(inst, 0);
+        return function_.TypeOf(memory).IsArray() ? std::vector<Value>{memory} : std::vector<Value>();
+      }
+      if (ir::InfoOf(op).effect == ir::Effect::Pure && !is_smooth) return {};
     }
     return sources_.Of(v);
   }

@@ -19,6 +19,11 @@ Sources::Sources(const analysis::Structure& structure) : function_(structure.fun
   }
 }
 
+std::span<const Value> Sources::WrittenInto(Value memory) const {
+  auto written = written_.find(memory);
+  return written == written_.end() ? std::span<const Value>() : written->second;
+}
+
 std::vector<Value> Sources::Of(Value v) const {
   const ir::ValueData& value = function_[v];
   Inst inst = function_.DefiningInst(v);
@@ -41,13 +46,12 @@ std::vector<Value> Sources::Of(Value v) const {
     for (Block region : data.regions) sources.push_back(function_.Operand(function_.Terminator(region), k));
     return sources;
   }
-  if (data.op == Op::Load) {
-    auto written = written_.find(function_.Operand(inst, 0));
-    return written == written_.end() ? std::vector<Value>() : written->second;
-  }
-  if (ir::InfoOf(data.op).effect != ir::Effect::Pure) return {};
-  std::span<const Value> operands = function_.Operands(inst);
-  return {operands.begin(), operands.end()};
+  std::span<const Value> sources;
+  if (data.op == Op::Load)
+    sources = WrittenInto(function_.Operand(inst, 0));
+  else if (ir::InfoOf(data.op).effect == ir::Effect::Pure)
+    sources = function_.Operands(inst);
+  return {sources.begin(), sources.end()};
 }
 
 }  // namespace adc::autodiff

@@ -9,6 +9,7 @@
 // Breaks: nothing, it only looks. Stale after the function is edited.
 
 #include <map>
+#include <span>
 #include <vector>
 
 #include "analysis/structure.h"
@@ -22,6 +23,8 @@ class Sources {
 
   /// None of parameters, literals, loops' indices and results of other effects than loads.
   std::vector<ir::Value> Of(ir::Value v) const;
+  /// All values that accesses write into `memory`, an array or a parameter.
+  std::span<const ir::Value> WrittenInto(ir::Value memory) const;
 
  private:
   const ir::Function& function_;
