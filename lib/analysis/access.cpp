@@ -327,19 +327,16 @@ bool AccessFacts::Gate::IsPartOf(const Gate& other) const {
 
 void AccessFacts::CollectFixed(Inst loop, Value condition, bool holds, Gate& gate) const {
   const Function& f = *function_;
-  Inst inst = f.DefiningInst(condition);
-  if (!inst.Valid()) return;
-  Op op = f[inst].op;
-  if (op == Op::Not) return CollectFixed(loop, f.Operand(inst, 0), !holds, gate);
-  if (op == (holds ? Op::And : Op::Or)) {
-    for (Value part : f.Operands(inst)) CollectFixed(loop, part, holds, gate);
-    return;
+  Facts facts(f);
+  facts.Add(condition, holds);
+  for (const Fact& fact : facts.all()) {
+    Inst inst = f.DefiningInst(fact.condition);
+    if (!inst.Valid() || f[inst].op != (fact.truth ? Op::Eq : Op::Ne)) continue;
+    Value left = f.Operand(inst, 0), right = f.Operand(inst, 1);
+    if (structure_.DefinedOutside(left, loop)) std::swap(left, right);
+    if (structure_.DefinedOutside(right, loop) && quotients_.IsCounted(left))
+      gate.fixed.emplace_back(left, right);
   }
-  if (op != (holds ? Op::Eq : Op::Ne)) return;
-  Value left = f.Operand(inst, 0), right = f.Operand(inst, 1);
-  if (structure_.DefinedOutside(left, loop)) std::swap(left, right);
-  if (structure_.DefinedOutside(right, loop) && quotients_.IsCounted(left))
-    gate.fixed.emplace_back(left, right);
 }
 
 AccessFacts::Gate AccessFacts::GateOf(Inst loop, Inst access) {
