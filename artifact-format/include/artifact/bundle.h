@@ -47,7 +47,7 @@ enum SectionFlags : uint32_t {
   kSectionRequired = 1u << 0,     ///< a reader that does not know the kind must refuse
   kSectionZstd = 1u << 1,         ///< stored as one zstd frame
   kSectionDifferences = 1u << 2,  ///< of SPIR-V with differences (artifact/spirv_differences.h)
-  kSectionPrefix = 1u << 3,       ///< a zstd frame behind the raw bytes of the first code for processors
+  kSectionPrefix = 1u << 3,       ///< the frame has a prefix: the raw bytes of the first code for processors
 };
 /// Of these, those that say how a section is stored and nothing of what it holds.
 inline constexpr uint32_t kStorageFlags = kSectionZstd | kSectionDifferences | kSectionPrefix;
