@@ -9,8 +9,7 @@
 namespace adc::bench {
 namespace {
 
-using interp::Arguments;
-using interp::Tensor;
+using interp::Arguments, interp::Tensor;
 
 /// Numbers of a fixed sequence (Knuth's linear congruential generator, the upper bits).
 class Sequence {

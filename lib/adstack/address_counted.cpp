@@ -10,10 +10,7 @@ namespace adc::adstack {
 namespace {
 
 using analysis::ForEachInst;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Function, ir::Inst, ir::Op, ir::Value;
 
 /// Puts what `emit` builds right before `place` and returns its value.
 template <class Emit>

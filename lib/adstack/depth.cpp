@@ -14,15 +14,9 @@
 namespace adc::adstack {
 namespace {
 
-using artifact::kNoNode;
-using artifact::SizeExprPool;
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using sizing::Bounds;
-using sizing::Range;
-using sizing::SizeAlgebra;
-using sizing::Trips;
+using artifact::kNoNode, artifact::SizeExprPool;
+using ir::Block, ir::Inst, ir::Op;
+using sizing::Bounds, sizing::Range, sizing::SizeAlgebra, sizing::Trips;
 
 struct Fill {
   NodeId peak;

@@ -6,8 +6,7 @@ namespace adc::adstack {
 namespace {
 
 using artifact::kFlagsPerWord;
-using ir::Op;
-using ir::Value;
+using ir::Op, ir::Value;
 
 constexpr uint32_t kWordShift = 5;
 static_assert(1u << kWordShift == kFlagsPerWord);

@@ -8,8 +8,7 @@
 namespace adc::adstack {
 namespace {
 
-using artifact::SizeClass;
-using artifact::SizeOp;
+using artifact::SizeClass, artifact::SizeOp;
 
 /// "'%a', '%b'"
 std::string QuotedList(const std::vector<std::string>& names) {

@@ -5,10 +5,7 @@
 namespace adc::adstack {
 namespace {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using ir::Block, ir::Function, ir::Inst, ir::Op;
 
 /// Groups with more stacks than this share no bytes, and in tasks with more none join: comparing each with
 /// each would not be linear any more.

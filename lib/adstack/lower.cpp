@@ -16,15 +16,8 @@ namespace adc::adstack {
 namespace {
 
 using artifact::Storage;
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::kI64;
-using ir::Op;
-using ir::Type;
-using ir::Value;
-using sizing::TripCount;
-using sizing::WideIndex;
+using ir::Block, ir::Function, ir::Inst, ir::kI64, ir::Op, ir::Type, ir::Value;
+using sizing::TripCount, sizing::WideIndex;
 
 /// A stack on its way to memory. Where it has several gates, row and capacity are those of the gate
 /// that was entered last: the others' blocks are over, or still to come.

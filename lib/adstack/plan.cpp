@@ -23,19 +23,9 @@
 namespace adc::adstack {
 namespace {
 
-using artifact::SizeClass;
-using artifact::SizeExprPool;
-using artifact::SizeOp;
-using artifact::Storage;
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
-using sizing::Bounds;
-using sizing::Range;
-using sizing::SizeAlgebra;
-using sizing::Trips;
+using artifact::SizeClass, artifact::SizeExprPool, artifact::SizeOp, artifact::Storage;
+using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Value;
+using sizing::Bounds, sizing::Range, sizing::SizeAlgebra, sizing::Trips;
 
 /// Elements beyond this are never private, whatever they take.
 constexpr int64_t kMostPrivate = 1 << 20;

@@ -12,8 +12,7 @@
 
 namespace adc::adstack {
 
-using artifact::kNoNode;
-using artifact::NodeId;
+using artifact::kNoNode, artifact::NodeId;
 
 struct PlanConfig {
   uint32_t lanes = 1;            ///< rows lie interleaved in blocks of this many; 1 on a CPU

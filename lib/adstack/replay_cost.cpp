@@ -13,10 +13,7 @@
 namespace adc::adstack {
 namespace {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::OpClass;
+using ir::Block, ir::Inst, ir::Op, ir::OpClass;
 
 // In simple operations of f32.
 constexpr uint64_t kPerTapedByte = 10, kPerAccessedByte = 7;

@@ -7,14 +7,8 @@
 
 namespace adc::adstack {
 
-using artifact::kNoNode;
-using artifact::NodeId;
-using artifact::SizeClass;
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using artifact::kNoNode, artifact::NodeId, artifact::SizeClass;
+using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Value;
 
 namespace {
 

@@ -9,10 +9,7 @@ namespace adc::adstack {
 namespace {
 
 using analysis::ForEachInst;
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using ir::Block, ir::Function, ir::Inst, ir::Op;
 
 /// From `block` outwards to the body of the function.
 std::vector<Block> PathOutwards(const Function& function, Block block) {

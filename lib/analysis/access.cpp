@@ -21,11 +21,7 @@
 
 namespace adc::analysis {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
-using ir::ValueKind;
+using ir::Function, ir::Inst, ir::Op, ir::Value, ir::ValueKind;
 
 namespace {
 

@@ -7,10 +7,7 @@
 
 namespace adc::analysis {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Function, ir::Inst, ir::Op, ir::Value;
 
 namespace {
 

@@ -4,10 +4,7 @@
 
 namespace adc::analysis {
 
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Inst, ir::Op, ir::Type, ir::Value;
 
 namespace {
 

@@ -33,9 +33,7 @@
 
 namespace adc::analysis {
 
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Inst, ir::Op, ir::Value;
 
 namespace {
 

@@ -2,9 +2,7 @@
 
 namespace adc::analysis {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using ir::Function, ir::Inst, ir::Op;
 
 std::optional<uint64_t> ConstantTrips(const Function& function, Inst loop) {
   if (function[loop].op != Op::For) return std::nullopt;

@@ -4,12 +4,7 @@
 
 namespace adc::analysis {
 
-using ir::Effect;
-using ir::Function;
-using ir::InfoOf;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Effect, ir::Function, ir::InfoOf, ir::Inst, ir::Op, ir::Value;
 
 bool ReadsMemory(Op op) {
   Effect effect = InfoOf(op).effect;

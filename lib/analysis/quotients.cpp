@@ -4,11 +4,7 @@
 
 namespace adc::analysis {
 
-using ir::Inst;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
+using ir::Inst, ir::Op, ir::Scalar, ir::Type, ir::Value;
 
 namespace {
 

@@ -4,12 +4,7 @@
 
 namespace adc::analysis {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
-using ir::ValueKind;
+using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Value, ir::ValueKind;
 
 Structure::Structure(const Function& function)
     : function_(&function),

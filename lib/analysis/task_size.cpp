@@ -4,8 +4,7 @@
 
 namespace adc::analysis {
 
-using ir::Function;
-using ir::Inst;
+using ir::Function, ir::Inst;
 
 uint64_t OperationsOf(const Function& kernel, const Task& task) {
   uint64_t count = 0;

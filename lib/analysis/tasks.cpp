@@ -5,9 +5,7 @@
 namespace adc::analysis {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using ir::Function, ir::Inst, ir::Op;
 
 /// The first access of a branch that makes those to one element where its indices are in range; invalid for
 /// everything else.

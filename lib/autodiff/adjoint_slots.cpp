@@ -4,8 +4,7 @@
 
 namespace adc::autodiff {
 
-using ir::Type;
-using ir::Value;
+using ir::Type, ir::Value;
 
 AdjointSlots::AdjointSlots(const ir::Function& primal)
     : primal_(primal), vector_slot_(primal.ValueCount(), 0) {

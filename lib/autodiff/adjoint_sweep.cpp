@@ -21,11 +21,7 @@
 
 namespace adc::autodiff {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::Inst, ir::Op, ir::Type, ir::Value;
 
 AdjointSweep::AdjointSweep(ReverseKernel& kernel, PrimalSweep& primal_sweep)
     : Sweep(kernel),

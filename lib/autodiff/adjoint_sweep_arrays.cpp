@@ -11,9 +11,7 @@
 
 namespace adc::autodiff {
 
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Inst, ir::Op, ir::Value;
 
 void AdjointSweep::MakeAdjointArrays(std::span<const Inst> insts) {
   for (Inst inst : insts) {

@@ -18,10 +18,7 @@
 
 namespace adc::autodiff {
 
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Inst, ir::Op, ir::Type, ir::Value;
 
 void AdjointSweep::ReverseAccess(Inst inst) {
   const ir::InstData data = primal_[inst];

@@ -4,11 +4,7 @@
 
 namespace adc::autodiff {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Value;
 
 uint8_t ActiveOperandMask(const Function& function, const Activity& activity, Inst inst) {
   uint8_t mask = 0;

@@ -7,10 +7,7 @@
 
 namespace adc::autodiff {
 
-using ir::Function;
-using ir::Inst;
-using ir::ParamInfo;
-using ir::ParamRole;
+using ir::Function, ir::Inst, ir::ParamInfo, ir::ParamRole;
 
 namespace {
 

@@ -21,9 +21,7 @@
 
 namespace adc::autodiff {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
+using ir::Function, ir::Inst, ir::Op;
 
 namespace {
 

@@ -7,12 +7,7 @@
 
 namespace adc::autodiff {
 
-using ir::Function;
-using ir::Module;
-using ir::ParamInfo;
-using ir::ParamRole;
-using ir::Type;
-using ir::Value;
+using ir::Function, ir::Module, ir::ParamInfo, ir::ParamRole, ir::Type, ir::Value;
 
 DerivedKernel MakeDerivedKernel(Module& module, const Function& kernel, std::string_view suffix,
                                 std::string_view companion, ParamRole role, ir::KernelRole kernel_role,

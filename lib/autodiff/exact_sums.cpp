@@ -34,12 +34,7 @@
 
 namespace adc::autodiff {
 
-using ir::Function;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Type, ir::Value;
 
 namespace {
 

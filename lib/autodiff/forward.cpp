@@ -22,13 +22,7 @@
 
 namespace adc::autodiff {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Module;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::Module, ir::Op, ir::Type, ir::Value;
 
 ForwardEmitter::ForwardEmitter(Module& module, const Function& primal, diag::Diagnostics& diagnostics,
                                const Activity& activity, uint32_t directions, DerivedKernel derived,

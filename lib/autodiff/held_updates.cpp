@@ -5,9 +5,7 @@
 
 namespace adc::autodiff {
 
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Inst, ir::Op, ir::Value;
 
 HeldUpdates::HeldUpdates(const ir::Function& primal, const RegionTree& tree, const AdjointWork& work,
                          AdjointSlots& slots) {

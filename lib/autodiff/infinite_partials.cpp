@@ -9,10 +9,7 @@
 namespace adc::autodiff {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Function, ir::Inst, ir::Op, ir::Value;
 
 bool Overflows(Op op) {
   return op == Op::Exp || op == Op::Exp2 || op == Op::Exp10 || op == Op::Expm1 || op == Op::Sinh ||

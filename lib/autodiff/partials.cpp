@@ -14,11 +14,7 @@
 
 namespace adc::autodiff {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Scalar;
-using ir::Value;
+using ir::Function, ir::Inst, ir::Op, ir::Scalar, ir::Value;
 using transform::ReplaceAll;
 
 namespace {

@@ -13,9 +13,7 @@
 
 namespace adc::autodiff {
 
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Inst, ir::Op, ir::Value;
 
 void PrimalSweep::RefillScratch(std::span<const analysis::Task> tasks) {
   Mode mode;

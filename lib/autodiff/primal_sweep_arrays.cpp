@@ -18,8 +18,7 @@
 
 namespace adc::autodiff {
 
-using ir::Inst;
-using ir::Value;
+using ir::Inst, ir::Value;
 
 void PrimalSweep::EmitArrayWrite(Inst inst, const Mode& mode) {
   Value array = primal_.Operand(inst, 0);

@@ -16,10 +16,7 @@
 
 namespace adc::autodiff {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Inst, ir::Op, ir::Value;
 
 void PrimalSweep::MakeTape(Inst loop) {
   if (tapes_.contains(loop)) return;

@@ -36,10 +36,7 @@
 
 namespace adc::autodiff {
 
-using ir::Function;
-using ir::Inst;
-using ir::Module;
-using ir::Op;
+using ir::Function, ir::Inst, ir::Module, ir::Op;
 
 namespace {
 

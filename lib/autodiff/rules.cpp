@@ -14,13 +14,7 @@
 
 namespace adc::autodiff {
 
-using ir::Builder;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
+using ir::Builder, ir::Function, ir::Inst, ir::Op, ir::Scalar, ir::Type, ir::Value;
 
 namespace {
 

@@ -9,11 +9,7 @@
 
 namespace adc::autodiff {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Function, ir::Inst, ir::Op, ir::Type, ir::Value;
 
 namespace {
 

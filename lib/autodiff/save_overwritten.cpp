@@ -29,10 +29,7 @@
 
 namespace adc::autodiff {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Function, ir::Inst, ir::Op, ir::Value;
 
 namespace {
 

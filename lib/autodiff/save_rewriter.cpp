@@ -37,13 +37,7 @@
 
 namespace adc::autodiff {
 
-using ir::Block;
-using ir::Inst;
-using ir::InstData;
-using ir::kI64;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::Inst, ir::InstData, ir::kI64, ir::Op, ir::Type, ir::Value;
 
 namespace {
 

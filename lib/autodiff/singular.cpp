@@ -11,10 +11,7 @@
 namespace adc::autodiff {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Function, ir::Inst, ir::Op, ir::Value;
 
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 

@@ -5,10 +5,7 @@
 
 namespace adc::autodiff {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Inst, ir::Op, ir::Value;
 
 Sources::Sources(const analysis::Structure& structure) : function_(structure.function()) {
   for (Inst inst : structure.Order()) {

@@ -17,10 +17,7 @@
 
 namespace adc::autodiff {
 
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Inst, ir::Op, ir::Type, ir::Value;
 
 namespace {
 

@@ -8,10 +8,7 @@
 
 namespace adc::autodiff {
 
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Inst, ir::Op, ir::Type, ir::Value;
 
 ReverseKernel::ReverseKernel(ir::Module& of, const ReverseAnalyses& analyses, const ReverseConfig& asked,
                              diag::Diagnostics& reports, DerivedKernel derived, ScopedMap parameters)

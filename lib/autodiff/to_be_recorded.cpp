@@ -42,11 +42,7 @@
 
 namespace adc::autodiff {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Value;
 
 /// The worklist that closes the needs of one unit.
 struct RecordingPlan::Closure {

@@ -6,10 +6,7 @@
 namespace adc::counting {
 namespace {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Inst, ir::Op, ir::Value;
 
 class CheckWriter {
  public:

@@ -36,17 +36,9 @@
 namespace adc::counting {
 namespace {
 
-using adstack::AdstackPlan;
-using adstack::PlanConfig;
-using adstack::PlannedStack;
-using adstack::TaskPlan;
+using adstack::AdstackPlan, adstack::PlanConfig, adstack::PlannedStack, adstack::TaskPlan;
 using analysis::ForEachInst;
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Type, ir::Value;
 
 /// The facts that one iteration, or a serial task, has collected of a loop that it comes to often: the hash
 /// of its visits and their trips, in a local array.

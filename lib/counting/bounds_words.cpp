@@ -5,10 +5,8 @@
 
 namespace adc::counting {
 
-using ir::Op;
-using ir::Value;
-using sizing::TripCount;
-using sizing::WideIndex;
+using ir::Op, ir::Value;
+using sizing::TripCount, sizing::WideIndex;
 
 Value BoundsBuilder::AsWord(Value index) {
   return Bitcast(WideIndex(*this, index), kRecordWord);

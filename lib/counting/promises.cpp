@@ -11,11 +11,7 @@ namespace adc::counting {
 namespace {
 
 using adstack::PlannedPromise;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Function, ir::Inst, ir::Op, ir::Type, ir::Value;
 
 constexpr Type kWord = Type::Of(ir::Scalar::U32);
 constexpr uint32_t kNumbers = (1u << 30) - 2;  ///< with one more they have 30 bits

@@ -17,12 +17,7 @@
 namespace adc::counting {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
+using ir::Function, ir::Inst, ir::Op, ir::Scalar, ir::Type, ir::Value;
 
 constexpr Type kWord = Type::Of(Scalar::U32);
 

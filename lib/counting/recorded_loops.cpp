@@ -13,10 +13,7 @@ namespace adc::counting {
 
 using adstack::AdstackPlan;
 using analysis::ForEachInst;
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Inst, ir::Op, ir::Value;
 
 namespace {
 

@@ -10,12 +10,8 @@
 
 namespace adc::counting {
 
-using adstack::PlannedStack;
-using adstack::TaskPlan;
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using adstack::PlannedStack, adstack::TaskPlan;
+using ir::Block, ir::Inst, ir::Op, ir::Value;
 
 Repeatable::Repeatable(const analysis::Structure& structure, const analysis::Task& task, const TaskPlan& plan,
                        bool keeps_rows, const IndexSet<ir::Value>& absent, const IndexSet<ir::Inst>& racing)

@@ -35,22 +35,11 @@
 namespace adc::counting {
 namespace {
 
-using adstack::AdstackPlan;
-using adstack::PlanConfig;
-using adstack::PlannedAccess;
-using adstack::PlannedGroup;
-using adstack::PlannedStack;
-using adstack::TaskPlan;
+using adstack::AdstackPlan, adstack::PlanConfig, adstack::PlannedAccess, adstack::PlannedGroup;
+using adstack::PlannedStack, adstack::TaskPlan;
 using artifact::kNoNode;
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::kI64;
-using ir::Op;
-using ir::Type;
-using ir::Value;
-using sizing::TripCount;
-using sizing::WideIndex;
+using ir::Block, ir::Function, ir::Inst, ir::kI64, ir::Op, ir::Type, ir::Value;
+using sizing::TripCount, sizing::WideIndex;
 
 bool IsOpen(const TaskPlan& task) {
   return std::any_of(task.stacks.begin(), task.stacks.end(),

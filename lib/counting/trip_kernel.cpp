@@ -30,20 +30,10 @@
 namespace adc::counting {
 namespace {
 
-using analysis::ForEachInst;
-using analysis::Task;
-using artifact::NodeId;
-using artifact::SizeExprPool;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
-using sizing::Bounds;
-using sizing::SizeAlgebra;
-using sizing::TripCount;
-using sizing::TripKernelName;
-using sizing::Trips;
+using analysis::ForEachInst, analysis::Task;
+using artifact::NodeId, artifact::SizeExprPool;
+using ir::Function, ir::Inst, ir::Op, ir::Type, ir::Value;
+using sizing::Bounds, sizing::SizeAlgebra, sizing::TripCount, sizing::TripKernelName, sizing::Trips;
 
 bool IsScratch(const Function& function, Value value) {
   return function.IsParameter(value) &&

@@ -67,8 +67,7 @@ namespace adc::driver {
 
 namespace {
 
-using ir::Function;
-using ir::Phase;
+using ir::Function, ir::Phase;
 using verify::Form;
 
 transform::FoldConfig Folding(const PipelineState& state) {

@@ -14,10 +14,7 @@
 namespace adc::formulas {
 namespace {
 
-using artifact::kNoNode;
-using artifact::NodeId;
-using artifact::SizeNode;
-using artifact::SizeOp;
+using artifact::kNoNode, artifact::NodeId, artifact::SizeNode, artifact::SizeOp;
 
 constexpr size_t kWorthSaving = 80;  ///< letters that a name saves in the whole text
 constexpr size_t kLongestLine = 200;

@@ -9,8 +9,7 @@
 
 namespace adc::interp {
 
-using ir::Scalar;
-using ir::Type;
+using ir::Scalar, ir::Type;
 
 Tensor Tensor::Zeros(Type element, std::vector<int64_t> extents) {
   Tensor tensor;

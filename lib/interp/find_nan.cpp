@@ -12,12 +12,7 @@
 
 namespace adc::interp {
 
-using ir::Block;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::Inst, ir::InstData, ir::Op, ir::Type, ir::Value;
 
 namespace {
 

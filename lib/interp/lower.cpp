@@ -14,14 +14,7 @@
 
 namespace adc::interp {
 
-using ir::Block;
-using ir::ControlOp;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::OpClass;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::ControlOp, ir::Inst, ir::InstData, ir::Op, ir::OpClass, ir::Type, ir::Value;
 
 std::unique_ptr<Program> Lower(const ir::Module& module, const ir::Function& function,
                                const LowerOptions& options) {

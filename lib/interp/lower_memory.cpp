@@ -9,11 +9,7 @@
 
 namespace adc::interp {
 
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Inst, ir::InstData, ir::Op, ir::Type, ir::Value;
 
 void FunctionLowering::LowerAccess(Inst inst) {
   const InstData& data = function_[inst];

@@ -12,12 +12,7 @@
 
 namespace adc::interp {
 
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
+using ir::Inst, ir::InstData, ir::Op, ir::Scalar, ir::Type, ir::Value;
 
 void FunctionLowering::LowerValue(Inst inst) {
   Op op = function_[inst].op;

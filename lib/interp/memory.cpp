@@ -15,8 +15,7 @@
 
 namespace adc::interp {
 
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 
 namespace {
 

@@ -11,11 +11,7 @@
 
 namespace adc::interp {
 
-using ir::Inst;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
+using ir::Inst, ir::Op, ir::Scalar, ir::Type, ir::Value;
 
 namespace {
 constexpr uint32_t kNoCell = UINT32_MAX;

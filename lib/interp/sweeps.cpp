@@ -9,12 +9,7 @@
 
 namespace adc::interp {
 
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::OpClass;
-using ir::ParamRole;
-using ir::Value;
+using ir::Inst, ir::InstData, ir::Op, ir::OpClass, ir::ParamRole, ir::Value;
 
 namespace {
 

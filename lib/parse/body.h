@@ -14,11 +14,7 @@
 
 namespace adc::parse {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::Inst, ir::Op, ir::Type, ir::Value;
 
 inline constexpr uint32_t kNoTree = UINT32_MAX;
 inline constexpr uint32_t kNowhere = UINT32_MAX;

@@ -13,13 +13,8 @@ namespace adc::product {
 
 namespace {
 
-using artifact::AdstackPlanMeta;
-using artifact::KernelMeta;
-using artifact::NodeId;
-using artifact::SizeNode;
-using artifact::SizeOp;
-using artifact::StackMeta;
-using artifact::Storage;
+using artifact::AdstackPlanMeta, artifact::KernelMeta, artifact::NodeId, artifact::SizeNode, artifact::SizeOp;
+using artifact::StackMeta, artifact::Storage;
 
 std::string Number(int64_t value) {
   return std::to_string(value);

@@ -12,8 +12,7 @@ namespace adc::product {
 
 namespace {
 
-using artifact::NodeId;
-using artifact::SizeNode;
+using artifact::NodeId, artifact::SizeNode;
 
 constexpr std::string_view kMark = "adc facts: ", kNeeds = "adc needs: ";
 constexpr const char* kFacts[] = {"parameters", "iterations", "stacks", "entry points"};

@@ -17,10 +17,7 @@ namespace adc::product {
 
 namespace {
 
-using artifact::KernelMeta;
-using artifact::Metadata;
-using artifact::ParamKind;
-using artifact::ParamMeta;
+using artifact::KernelMeta, artifact::Metadata, artifact::ParamKind, artifact::ParamMeta;
 
 struct Call {
   const KernelMeta& kernel;

@@ -11,10 +11,7 @@
 namespace adc::raise {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Function, ir::Inst, ir::Op, ir::Value;
 
 /// Base, field and indices: the element that a check is for.
 using Element = std::vector<uint32_t>;

@@ -10,10 +10,7 @@
 namespace adc::raise {
 namespace {
 
-using ir::Inst;
-using ir::Op;
-using ir::OpClass;
-using ir::Scalar;
+using ir::Inst, ir::Op, ir::OpClass, ir::Scalar;
 
 /// Bodies that are larger take long to compile, and have more values than registers.
 constexpr size_t kMostInsts = 800;

@@ -2,10 +2,7 @@
 
 namespace adc::raise {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Inst, ir::Op, ir::Value;
 
 bool CarriedSums::IsSum(Inst loop, uint32_t number) const {
   Block body = kernel_[loop].regions[0];

@@ -8,10 +8,7 @@
 namespace adc::raise {
 namespace {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Inst, ir::Op, ir::Value;
 
 /// Instructions of a stretch, of which there are two copies then, and those between two of its accesses.
 constexpr uint32_t kMostSize = 1024, kMostGap = 32;

@@ -15,12 +15,7 @@
 namespace adc::raise {
 namespace {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Type, ir::Value;
 
 constexpr Type kExtent = Type::Of(ir::Scalar::U64);
 

@@ -9,9 +9,7 @@
 namespace adc::raise {
 namespace {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
+using ir::Block, ir::Function, ir::Inst;
 
 constexpr uint64_t kPiecesOfLimit = 10;
 

@@ -36,10 +36,7 @@
 namespace adc::raise {
 namespace {
 
-using ir::Inst;
-using ir::Op;
-using ir::Value;
-using ir::ValueKind;
+using ir::Inst, ir::Op, ir::Value, ir::ValueKind;
 
 /// True for an operation on floats whose result jumps, or whose derivative does: comparisons, roundings to
 /// integral values, remainders, casts and bit casts to integers; min, max, clamp, abs.

@@ -5,10 +5,7 @@
 namespace adc::raise {
 namespace {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Inst, ir::Op, ir::Value;
 
 constexpr size_t kMostLoads = 16;
 

@@ -12,10 +12,7 @@ namespace adc::raise {
 namespace {
 
 using analysis::Relation;
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Inst, ir::Op, ir::Value;
 
 /// Accesses of one memory class that one store is compared with, in each direction.
 constexpr uint32_t kMostCompared = 64;

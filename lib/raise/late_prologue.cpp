@@ -7,9 +7,7 @@
 namespace adc::raise {
 namespace {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
+using ir::Block, ir::Inst, ir::Op;
 
 class Mover {
  public:

@@ -12,8 +12,7 @@
 namespace adc::raise {
 namespace {
 
-using ir::Reduction;
-using ir::ReductionOf;
+using ir::Reduction, ir::ReductionOf;
 
 /// Memory that may overlap: a buffer, a field of a layout, or all parameters that say `alias` together.
 struct Place {

@@ -9,8 +9,7 @@
 namespace adc::raise {
 namespace {
 
-using ir::Op;
-using ir::Value;
+using ir::Op, ir::Value;
 
 /// The constant that is added to `counter` to make `index`; empty where it is made in another way.
 std::optional<int64_t> OffsetFrom(const ir::Function& kernel, Value counter, Value index) {

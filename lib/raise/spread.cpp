@@ -19,10 +19,7 @@
 namespace adc::raise {
 namespace {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Inst, ir::Op, ir::Value;
 
 /// Loops around of so few turns every thread of a team may run.
 constexpr uint64_t kFewTurns = 16;

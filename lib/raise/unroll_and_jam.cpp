@@ -14,11 +14,7 @@
 namespace adc::raise {
 namespace {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
-using ir::Word;
+using ir::Block, ir::Inst, ir::Op, ir::Value, ir::Word;
 
 /// More units hold more totals of sums in registers: on one GPU eight were slower than four.
 constexpr uint32_t kMostUnits = 4;

@@ -27,17 +27,8 @@
 
 namespace adc::sizing {
 
-using ir::ArithmeticOp;
-using ir::BitsOp;
-using ir::Block;
-using ir::CompareOp;
-using ir::ControlOp;
-using ir::Inst;
-using ir::Op;
-using ir::OpClass;
-using ir::Type;
-using ir::Value;
-using ir::ValueKind;
+using ir::ArithmeticOp, ir::BitsOp, ir::Block, ir::CompareOp, ir::ControlOp, ir::Inst, ir::Op, ir::OpClass;
+using ir::Type, ir::Value, ir::ValueKind;
 
 namespace {
 

@@ -6,9 +6,7 @@
 
 namespace adc::sizing {
 
-using artifact::kNoNode;
-using artifact::NodeId;
-using artifact::SizeExprPool;
+using artifact::kNoNode, artifact::NodeId, artifact::SizeExprPool;
 
 void CompactPool(const SizeExprPool& from, SizeExprPool& to, std::span<NodeId* const> roots) {
   std::vector<NodeId> map(from.size(), kNoNode);

@@ -5,8 +5,7 @@
 
 namespace adc::sizing {
 
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 
 Range RangeAlgebra::Union(Range a, Range b) {
   if (a.Exact() && b.Exact() && a.lower == b.lower) return a;

@@ -8,10 +8,7 @@
 
 namespace adc::sizing {
 
-using artifact::kNoNode;
-using artifact::NodeId;
-using artifact::SizeExprPool;
-using artifact::SizeOp;
+using artifact::kNoNode, artifact::NodeId, artifact::SizeExprPool, artifact::SizeOp;
 
 /// How an expression moves when one loop index grows.
 enum class Direction : uint8_t { Constant, Rising, Falling, Unknown };

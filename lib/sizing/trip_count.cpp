@@ -6,8 +6,7 @@
 
 namespace adc::sizing {
 
-using ir::Op;
-using ir::Value;
+using ir::Op, ir::Value;
 
 Value WideIndex(ir::Builder& builder, Value value) {
   if (std::optional<int64_t> constant = builder.function().IntegerConstant(value))

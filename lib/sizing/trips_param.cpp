@@ -4,10 +4,7 @@
 
 namespace adc::sizing {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Function, ir::Inst, ir::Op, ir::Value;
 
 std::string TripKernelName(const ir::Module& module, const Function& kernel, Value trips) {
   return std::string(module.Text(kernel.name)) + "." + std::string(module.Text(kernel[trips].name));

@@ -15,12 +15,7 @@
 namespace adc::transform {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Type, ir::Value;
 
 constexpr Type kWord = Type::Of(ir::Scalar::U32);
 constexpr uint32_t kStamps = (1u << 31) - 2;  ///< a stamp has 31 bits and is not 0

@@ -18,12 +18,7 @@
 namespace adc::transform {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
+using ir::Function, ir::Inst, ir::Op, ir::Scalar, ir::Type, ir::Value;
 
 /// Whether a word in front of a bar holds of `scalar`.
 bool Fits(const std::string& word, Scalar scalar) {

@@ -40,15 +40,8 @@
 namespace adc::transform {
 namespace {
 
-using analysis::Fact;
-using analysis::Facts;
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
+using analysis::Fact, analysis::Facts;
+using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Scalar, ir::Type, ir::Value;
 
 /// A step that is found in more sums and branches than this is not.
 constexpr uint32_t kMostSums = 200;

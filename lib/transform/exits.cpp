@@ -40,12 +40,7 @@
 namespace adc::transform {
 namespace {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Type, ir::Value;
 
 /// Regions that passed-over statements may nest in.
 constexpr uint32_t kDeepest = 200;

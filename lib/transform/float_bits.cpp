@@ -24,12 +24,7 @@
 namespace adc::transform {
 namespace {
 
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
+using ir::Function, ir::Inst, ir::Op, ir::Scalar, ir::Type, ir::Value;
 
 constexpr size_t kMostTerms = 12;
 

@@ -12,12 +12,7 @@
 
 namespace adc::transform {
 
-using ir::Inst;
-using ir::Op;
-using ir::OpClass;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
+using ir::Inst, ir::Op, ir::OpClass, ir::Scalar, ir::Type, ir::Value;
 
 namespace {
 

@@ -15,12 +15,7 @@ namespace adc::transform {
 namespace {
 
 using diag::ErrorId;
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Module;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::Module, ir::Op, ir::Value;
 
 /// The measure of an inlined function: its size, its nesting, and the call that contributes most to either.
 struct Measure {

@@ -15,14 +15,8 @@
 namespace adc::transform {
 namespace {
 
-using analysis::Task;
-using analysis::TaskKind;
-using ir::Function;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using analysis::Task, analysis::TaskKind;
+using ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Type, ir::Value;
 
 constexpr uint32_t kNoTask = UINT32_MAX;
 

@@ -4,14 +4,7 @@
 
 namespace adc::transform {
 
-using ir::Block;
-using ir::Effect;
-using ir::Function;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Value;
-using ir::ValueKind;
+using ir::Block, ir::Effect, ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Value, ir::ValueKind;
 
 namespace {
 

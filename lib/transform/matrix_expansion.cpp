@@ -2,9 +2,7 @@
 
 namespace adc::transform {
 
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Op, ir::Type, ir::Value;
 
 Value MatrixExpansion::Dot(const Parts& a, const Parts& b) {
   Value sum = Mul(a[0], b[0]);

@@ -2,10 +2,8 @@
 
 namespace adc::transform {
 
-using analysis::kNoClass;
-using analysis::Relation;
-using ir::Inst;
-using ir::Value;
+using analysis::kNoClass, analysis::Relation;
+using ir::Inst, ir::Value;
 
 MemoryState::MemoryState(analysis::AccessFacts& facts, ValueNumbering& numbering)
     : facts_(facts), numbering_(numbering), classes_(facts.memory().Count()) {}

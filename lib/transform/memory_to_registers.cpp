@@ -21,13 +21,7 @@
 namespace adc::transform {
 namespace {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Type, ir::Value;
 
 /// A cell of a promoted array.
 struct Cell {

@@ -15,10 +15,7 @@
 namespace adc::transform {
 namespace {
 
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
+using ir::Op, ir::Scalar, ir::Type, ir::Value;
 
 constexpr Type kU32 = Type::Of(Scalar::U32);
 constexpr Type kU64 = Type::Of(Scalar::U64);

@@ -9,14 +9,7 @@
 
 namespace adc::transform {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Type;
-using ir::Value;
-using ir::ValueKind;
+using ir::Block, ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Type, ir::Value, ir::ValueKind;
 
 Rewriter::Rewriter(ir::Module& module, const Function& from, FoldConfig config)
     : module_(module),

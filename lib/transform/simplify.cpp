@@ -23,14 +23,7 @@ namespace adc::transform {
 namespace {
 
 using analysis::AccessFacts;
-using ir::Block;
-using ir::Effect;
-using ir::Function;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::Effect, ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Type, ir::Value;
 
 class SimplifyRewriter final : public Rewriter {
  public:

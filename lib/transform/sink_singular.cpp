@@ -8,11 +8,7 @@
 namespace adc::transform {
 namespace {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Value;
 
 class SingularSinker {
  public:

@@ -7,11 +7,7 @@
 namespace adc::transform {
 namespace {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Value;
 
 /// A branch of fewer instructions, without accesses and loops, is cheaper to run than to jump around.
 constexpr size_t kLight = 24;

@@ -11,12 +11,7 @@
 namespace adc::transform {
 namespace {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Type, ir::Value;
 
 constexpr uint64_t kSmallTrips = 16;
 /// Instructions that all copies of a small loop have, over local arrays and over vectors.

@@ -29,12 +29,7 @@
 
 namespace adc::transform {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
-using ir::ValueKind;
+using ir::Block, ir::Inst, ir::Op, ir::Type, ir::Value, ir::ValueKind;
 
 namespace {
 

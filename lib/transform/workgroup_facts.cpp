@@ -6,13 +6,7 @@
 
 namespace adc::transform {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::OpClass;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::InstData, ir::Op, ir::OpClass, ir::Value;
 
 WorkgroupFacts::WorkgroupFacts(const Function& function, Inst loop, diag::Diagnostics& diagnostics)
     : function_(function), diagnostics_(diagnostics), structure_(function), memory_(structure_), loop_(loop) {

@@ -17,12 +17,7 @@
 
 namespace adc::transform {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Value;
 
 namespace {
 

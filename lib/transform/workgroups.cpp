@@ -22,13 +22,7 @@
 namespace adc::transform {
 namespace {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Type, ir::Value;
 
 bool IsWorkgroup(const InstData& data) {
   return data.op == Op::Parallel && data.Has(ir::Word::Workgroup);

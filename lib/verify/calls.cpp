@@ -8,12 +8,7 @@
 
 namespace adc::verify {
 
-using ir::Function;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Value;
-using ir::ValueKind;
+using ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Value, ir::ValueKind;
 
 namespace {
 

@@ -14,12 +14,7 @@
 
 namespace adc::verify {
 
-using ir::Function;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Phase;
-using ir::Value;
+using ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Phase, ir::Value;
 
 namespace {
 

@@ -8,10 +8,7 @@
 
 namespace adc::verify {
 
-using ir::Function;
-using ir::ParamInfo;
-using ir::ParamRole;
-using ir::Type;
+using ir::Function, ir::ParamInfo, ir::ParamRole, ir::Type;
 
 namespace {
 

@@ -12,14 +12,7 @@
 
 namespace adc::verify {
 
-using ir::Block;
-using ir::Function;
-using ir::Inst;
-using ir::InstData;
-using ir::Op;
-using ir::Type;
-using ir::Value;
-using ir::ValueKind;
+using ir::Block, ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Type, ir::Value, ir::ValueKind;
 
 namespace {
 

@@ -26,8 +26,7 @@
 
 namespace {
 
-using engine::Check;
-using engine::Fail;
+using engine::Check, engine::Fail;
 
 constexpr int64_t kBalls = 256;
 

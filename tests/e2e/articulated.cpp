@@ -13,9 +13,7 @@
 
 using namespace adc;
 using samples::ArticulatedConfig;
-using test::ArticulatedReference;
-using test::Native;
-using test::Program;
+using test::ArticulatedReference, test::Native, test::Program;
 
 namespace {
 

@@ -8,8 +8,7 @@
 #include "../support/native.h"
 
 using namespace adc;
-using test::Native;
-using test::Program;
+using test::Native, test::Program;
 
 namespace {
 

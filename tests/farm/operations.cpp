@@ -14,9 +14,7 @@ namespace adc::farm {
 
 namespace {
 
-using ir::Op;
-using ir::OpForm;
-using ir::TypeRule;
+using ir::Op, ir::OpForm, ir::TypeRule;
 
 enum class Domain : uint8_t { Small, Positive, Inside, AboveOne, Wide };
 

@@ -7,8 +7,7 @@
 
 using namespace adc;
 using namespace adc::codegen_tests;
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 
 namespace {
 

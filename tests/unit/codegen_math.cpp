@@ -23,8 +23,7 @@ namespace {
 
 using namespace adc;
 using namespace adc::codegen_tests;
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 
 using Reference1 = long double (*)(long double);
 using Reference2 = long double (*)(long double, long double);

@@ -14,8 +14,7 @@ namespace {
 
 using namespace adc;
 using namespace adc::codegen_tests;
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 
 struct Compiled {
   explicit Compiled(const Kernels& kernels, codegen::CodeConfig config,

@@ -12,8 +12,7 @@ namespace {
 using namespace adc;
 using namespace adc::codegen_tests;
 using namespace adc::test;
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 
 /// Library functions of the host and of the definition may differ in the last bit where one is called for f32
 /// through f64.

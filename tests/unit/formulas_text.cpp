@@ -7,9 +7,7 @@
 #include "formulas/formulas.h"
 
 using namespace adc::formulas;
-using adc::artifact::kNoNode;
-using adc::artifact::NodeId;
-using adc::artifact::SizeExprPool;
+using adc::artifact::kNoNode, adc::artifact::NodeId, adc::artifact::SizeExprPool;
 namespace artifact = adc::artifact;
 
 namespace {

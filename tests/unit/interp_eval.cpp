@@ -8,9 +8,7 @@
 #include "ir/number.h"
 
 using namespace adc;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
+using ir::Op, ir::Scalar, ir::Type;
 
 namespace {
 

@@ -7,8 +7,7 @@
 #include "interp/find_nan.h"
 
 using namespace adc;
-using interp::FirstNan;
-using interp::Sweep;
+using interp::FirstNan, interp::Sweep;
 using test::Program;
 
 namespace {

@@ -17,8 +17,7 @@ namespace {
 
 using namespace adc;
 using codegen::MathLibrary;
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 
 using Reference = long double (*)(long double, long double);
 

@@ -6,8 +6,7 @@
 #include "session.h"
 
 using namespace fixture;
-using adc::artifact::Metadata;
-using adc::artifact::TargetMeta;
+using adc::artifact::Metadata, adc::artifact::TargetMeta;
 
 namespace {
 

@@ -8,9 +8,7 @@
 #include "parse_support.h"
 
 using namespace adc;
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Inst, ir::Op, ir::Value;
 
 namespace {
 

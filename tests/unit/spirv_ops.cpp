@@ -12,8 +12,7 @@ namespace {
 
 using namespace adc;
 using namespace adc::test;
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 
 bool IsLibrary(Op op) {
   return ir::ClassOf(op) == ir::OpClass::Function;

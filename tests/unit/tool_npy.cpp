@@ -2,9 +2,7 @@
 
 #include "npy/npy.h"
 
-using adc::tool::NpyArray;
-using adc::tool::NpyText;
-using adc::tool::ParseNpy;
+using adc::tool::NpyArray, adc::tool::NpyText, adc::tool::ParseNpy;
 
 namespace {
 

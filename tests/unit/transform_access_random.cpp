@@ -14,10 +14,8 @@
 
 using namespace adc;        // NOLINT
 using namespace adc::test;  // NOLINT
-using analysis::AccessFacts;
-using analysis::Relation;
-using ir::Inst;
-using ir::Op;
+using analysis::AccessFacts, analysis::Relation;
+using ir::Inst, ir::Op;
 
 namespace {
 

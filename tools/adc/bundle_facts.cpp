@@ -11,8 +11,7 @@ namespace adc::tool {
 
 namespace {
 
-using artifact::KernelMeta;
-using artifact::TaskMeta;
+using artifact::KernelMeta, artifact::TaskMeta;
 
 std::string Hex(uint64_t word) {
   char text[20];

@@ -15,9 +15,7 @@ namespace adc::tool {
 namespace {
 
 namespace kinds = artifact::section;
-using artifact::EntryMeta;
-using artifact::KernelMeta;
-using artifact::TaskMeta;
+using artifact::EntryMeta, artifact::KernelMeta, artifact::TaskMeta;
 
 /// How many parameters the entry of a task has on CUDA (artifact/gpu_abi.h).
 size_t ParameterCount(const KernelMeta& kernel, const TaskMeta& task, const EntryMeta& entry) {

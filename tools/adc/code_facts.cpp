@@ -17,9 +17,7 @@ namespace adc::tool {
 namespace {
 
 namespace kinds = artifact::section;
-using artifact::EntryMeta;
-using artifact::KernelMeta;
-using artifact::TaskMeta;
+using artifact::EntryMeta, artifact::KernelMeta, artifact::TaskMeta;
 
 struct BindingFact {
   char kind = '?';  ///< 'i' or 'f'

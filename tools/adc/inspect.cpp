@@ -17,10 +17,7 @@ namespace adc::tool {
 
 namespace {
 
-using artifact::KernelMeta;
-using artifact::Metadata;
-using artifact::ParamMeta;
-using artifact::TaskMeta;
+using artifact::KernelMeta, artifact::Metadata, artifact::ParamMeta, artifact::TaskMeta;
 
 std::string Element(artifact::ScalarType type, uint32_t rows, uint32_t columns) {
   std::string scalar(artifact::ScalarTypeName(type));

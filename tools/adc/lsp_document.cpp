@@ -10,8 +10,7 @@ namespace adc::tool {
 
 namespace {
 
-using parse::Token;
-using parse::TokenKind;
+using parse::Token, parse::TokenKind;
 
 std::string Code(std::string_view text) {
   return "```adc\n" + std::string(text) + "\n```";

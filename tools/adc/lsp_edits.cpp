@@ -17,8 +17,7 @@ namespace adc::tool {
 
 namespace {
 
-using parse::Token;
-using parse::TokenKind;
+using parse::Token, parse::TokenKind;
 
 /// Whether users write the operation; others are made by passes (docs/ir.md, section 8).
 bool IsWritten(const ir::OpInfo& info) {

@@ -4,8 +4,7 @@
 
 namespace adc::tool {
 
-using parse::Token;
-using parse::TokenKind;
+using parse::Token, parse::TokenKind;
 
 std::vector<Token> TokensOf(const diag::SourceFile& file) {
   diag::Diagnostics unheard;

@@ -9,10 +9,7 @@
 namespace adc::codegen {
 namespace {
 
-using ir::Inst;
-using ir::Op;
-using ir::Reduction;
-using ir::Scalar;
+using ir::Inst, ir::Op, ir::Reduction, ir::Scalar;
 
 }  // namespace
 

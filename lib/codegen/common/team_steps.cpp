@@ -5,8 +5,7 @@
 namespace adc::codegen {
 namespace {
 
-using ir::Inst;
-using ir::Op;
+using ir::Inst, ir::Op;
 
 enum class TeamWork : uint8_t { Each, Turns, Arrays, Writes };
 

@@ -11,9 +11,7 @@
 namespace adc::codegen {
 namespace {
 
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Inst, ir::Op, ir::Value;
 
 class WaveTeams {
  public:

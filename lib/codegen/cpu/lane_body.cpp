@@ -5,8 +5,7 @@
 
 namespace adc::codegen {
 
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 using llvm::Value;
 
 LaneBody::LaneBody(const LaneContext& context, ir::Inst parallel, const analysis::Uniform& uniform)

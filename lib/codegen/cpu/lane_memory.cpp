@@ -6,8 +6,7 @@
 
 namespace adc::codegen {
 
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 using llvm::Value;
 
 Value* LaneBody::IndexOf(ir::Value index, bool in_lanes) {

@@ -20,8 +20,7 @@
 
 namespace adc::codegen {
 
-using llvm::BasicBlock;
-using llvm::Value;
+using llvm::BasicBlock, llvm::Value;
 
 namespace {
 

@@ -12,8 +12,7 @@
 
 namespace adc::codegen {
 
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 using llvm::Value;
 
 void CallForm(llvm::IRBuilder<>& builder, llvm::Function* form, llvm::ArrayRef<Value*> arguments,

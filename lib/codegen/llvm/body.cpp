@@ -8,9 +8,7 @@
 
 namespace adc::codegen {
 
-using ir::Op;
-using ir::OpClass;
-using ir::Scalar;
+using ir::Op, ir::OpClass, ir::Scalar;
 using llvm::Value;
 
 BodyEmitter::BodyEmitter(const ir::Module& module, const ir::Function& kernel, llvm::IRBuilder<>& builder,

@@ -5,8 +5,7 @@
 namespace adc::codegen {
 namespace {
 
-using llvm::IRBuilder;
-using llvm::Value;
+using llvm::IRBuilder, llvm::Value;
 
 /// f16 bits to f32 bits. A normal number moves its fields and its exponent bias; infinities and NaNs take the
 /// largest exponent; a subnormal is an integer times 2^-24.

@@ -7,9 +7,7 @@
 
 namespace adc::codegen {
 
-using ir::Op;
-using ir::OpClass;
-using ir::Scalar;
+using ir::Op, ir::OpClass, ir::Scalar;
 using llvm::Value;
 
 LaneFlow::LaneFlow(const ir::Function& function, llvm::IRBuilder<>& builder, TargetHooks& hooks,

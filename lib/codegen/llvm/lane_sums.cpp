@@ -19,8 +19,7 @@
 
 namespace adc::codegen {
 
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 using llvm::Value;
 
 namespace {

@@ -10,8 +10,7 @@
 
 namespace adc::codegen {
 
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 using llvm::Value;
 using Kind = llvm::AtomicRMWInst::BinOp;
 

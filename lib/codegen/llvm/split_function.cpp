@@ -14,9 +14,7 @@
 namespace adc::codegen {
 namespace {
 
-using llvm::BasicBlock;
-using llvm::Instruction;
-using llvm::Value;
+using llvm::BasicBlock, llvm::Instruction, llvm::Value;
 
 constexpr uint32_t kWhole = 0;  ///< the number of the code that stays in the function itself
 constexpr uint64_t kFrameAlignment = 64;

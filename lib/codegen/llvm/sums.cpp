@@ -6,8 +6,7 @@
 
 namespace adc::codegen {
 
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 using llvm::Value;
 
 void SumEmitter::Begin(const PrivateSums& sums) {

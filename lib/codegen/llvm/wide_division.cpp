@@ -12,9 +12,7 @@
 namespace adc::codegen {
 namespace {
 
-using llvm::BinaryOperator;
-using llvm::Instruction;
-using llvm::Value;
+using llvm::BinaryOperator, llvm::Instruction, llvm::Value;
 
 constexpr unsigned kDigit = 32;
 

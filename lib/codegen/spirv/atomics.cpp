@@ -7,8 +7,7 @@
 
 namespace adc::codegen::spirv {
 
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 
 namespace {
 

@@ -8,9 +8,7 @@
 
 namespace adc::codegen::spirv {
 
-using ir::Op;
-using ir::OpClass;
-using ir::Scalar;
+using ir::Op, ir::OpClass, ir::Scalar;
 
 BodyEmitter::BodyEmitter(const ir::Function& function, FunctionBuilder& builder, ScalarEmitter& scalars,
                          ValueTable& values, KernelParts* kernel)

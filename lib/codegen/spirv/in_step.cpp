@@ -6,8 +6,7 @@
 
 namespace adc::codegen::spirv {
 
-using ir::Op;
-using ir::OpClass;
+using ir::Op, ir::OpClass;
 
 InStep::InStep(const ir::Function& kernel, ir::Inst parallel, const PrivateSums& sums,
                bool (*can_add)(ir::Scalar))

@@ -6,9 +6,7 @@
 
 namespace adc::codegen::spirv {
 
-using ir::Inst;
-using ir::Op;
-using ir::Value;
+using ir::Inst, ir::Op, ir::Value;
 
 Value WordOf(const ir::Function& function, Value v) {
   Inst inst = function.DefiningInst(v);

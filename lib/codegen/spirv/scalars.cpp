@@ -12,8 +12,7 @@
 
 namespace adc::codegen::spirv {
 
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 
 uint32_t RegisterWidth(Scalar scalar) {
   return scalar == Scalar::I1 ? 1 : ir::BitWidth(scalar) == 64 ? 64 : 32;

@@ -5,8 +5,7 @@
 
 namespace adc::codegen::spirv {
 
-using ir::Op;
-using ir::Scalar;
+using ir::Op, ir::Scalar;
 
 uint32_t BytesOf(Storage storage) {
   constexpr uint32_t kBytes[kStorageCount] = {1, 2, 4, 8, 2, 4, 8};

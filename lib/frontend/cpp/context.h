@@ -20,12 +20,8 @@
 
 namespace adc::frontend {
 
-using clang::QualType;
-using clang::SourceRange;
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
+using clang::QualType, clang::SourceRange;
+using ir::Op, ir::Scalar, ir::Type, ir::Value;
 
 /// A construct that has no lowering, already reported.
 struct Refusal {};

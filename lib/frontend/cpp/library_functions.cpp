@@ -4,9 +4,7 @@
 
 namespace adc::frontend {
 
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Op, ir::Type, ir::Value;
 using Values = std::span<const Value>;
 
 namespace {

@@ -9,11 +9,7 @@
 
 namespace adc::frontend {
 
-using ir::Block;
-using ir::Inst;
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Block, ir::Inst, ir::Op, ir::Type, ir::Value;
 
 Writer::Writer(ir::Module& module, ir::Function& function)
     : module_(module), function_(function), builder_(module, function, function.Body()) {}

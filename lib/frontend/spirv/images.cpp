@@ -5,10 +5,7 @@
 
 namespace adc::frontend::spirv {
 
-using ir::Op;
-using ir::Scalar;
-using ir::Type;
-using ir::Value;
+using ir::Op, ir::Scalar, ir::Type, ir::Value;
 
 namespace {
 

@@ -4,9 +4,7 @@
 
 namespace adc::frontend::spirv {
 
-using ir::Op;
-using ir::Type;
-using ir::Value;
+using ir::Op, ir::Type, ir::Value;
 
 Value SubgroupBuilder::Number() {
   return With(Op::Div, invocation_, kSubgroupSize);

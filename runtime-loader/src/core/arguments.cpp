@@ -12,8 +12,7 @@
 namespace adrt {
 namespace {
 
-using artifact::ParamKind;
-using artifact::ParamMeta;
+using artifact::ParamKind, artifact::ParamMeta;
 
 uint32_t ToType(artifact::ScalarType type) {
   return static_cast<uint32_t>(type) + 1;

@@ -19,8 +19,7 @@
 namespace adrt {
 
 namespace artifact = adc::artifact;
-using artifact::String;
-using artifact::Vector;
+using artifact::String, artifact::Vector;
 
 /// The caller's host, copied, with defaults filled in.
 struct Host {

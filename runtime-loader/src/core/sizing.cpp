@@ -26,8 +26,7 @@
 namespace adrt {
 namespace {
 
-using artifact::NodeId;
-using artifact::SizeClass;
+using artifact::NodeId, artifact::SizeClass;
 
 /// Node evaluations that a capacity takes on the host where a size kernel could count instead: a capacity
 /// that depends on data is counted soon, one of scalars and shapes only where it would hold up the plan.

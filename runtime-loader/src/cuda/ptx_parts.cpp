@@ -8,8 +8,7 @@
 namespace adrt {
 namespace {
 
-using adc::artifact::BeginsWith;
-using adc::artifact::Piece;
+using adc::artifact::BeginsWith, adc::artifact::Piece;
 
 bool BeginsName(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_' ||
