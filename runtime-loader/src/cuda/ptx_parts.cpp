@@ -8,7 +8,7 @@
 namespace adrt {
 namespace {
 
-using adc::artifact::BeginsWith, adc::artifact::Piece;
+using adc::artifact::Piece;
 
 bool BeginsName(char letter) {
   return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || letter == '_' ||
@@ -107,8 +107,9 @@ bool PtxParts::Cut(std::string_view text) {
   for (std::string_view word = reader.Next(); !word.empty(); word = reader.Next()) {
     std::string_view name = TakeItem(reader, word);
     if (!name.empty() && !by_name_.TryPush(static_cast<uint32_t>(items_.size()))) return false;
-    size_t length = static_cast<size_t>(reader.position() - word.data());
-    if (!items_.TryPush({{word.data(), length}, name})) return false;
+    size_t begin = static_cast<size_t>(word.data() - text.data());
+    size_t end = static_cast<size_t>(reader.position() - text.data());
+    if (!items_.TryPush({Piece(text, begin, end - begin), name})) return false;
   }
   adc::artifact::HeapSort(
       by_name_, [this](uint32_t left, uint32_t right) { return items_[left].name < items_[right].name; });
