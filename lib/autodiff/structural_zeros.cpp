@@ -5,6 +5,7 @@
 #include "autodiff/structural_zeros.h"
 
 #include <algorithm>
+#include <deque>
 #include <map>
 
 #include "analysis/uses.h"
@@ -208,6 +209,8 @@ struct Reading {
 };
 constexpr size_t kMostBlocks = 16;
 constexpr size_t kMostSides = 16;
+/// Loads of one memory that a store asks for what takes its adjoint.
+constexpr size_t kMostLoads = 64;
 
 }  // namespace
 
@@ -256,8 +259,16 @@ class StructuralZeros::GuardFinder : Finder {
 
   void FindMemory() {
     overwritten_ = FindOverwrittenStores(structure_);
-    for (Inst inst : structure_.Order())
-      if (function_[inst].op == Op::Load) loads_[function_.Operand(inst, 0)].push_back(inst);
+    for (Inst inst : structure_.Order()) {
+      if (function_[inst].op != Op::Load) continue;
+      Loads& loads = loads_[function_.Operand(inst, 0)];
+      loads.count++;
+      if (loads.count <= kMostLoads) {
+        loads.asked.push_back(inst);
+      } else {
+        unasked_.Insert(inst);
+      }
+    }
   }
 
   /// An index, or the bound of one, that runs through memory: made of literals, parameters, shapes and loops'
@@ -302,18 +313,23 @@ class StructuralZeros::GuardFinder : Finder {
   }
 
   void Solve() {
-    std::vector<Value> work;
-    for (uint32_t n = 0; n < function_.ValueCount(); ++n)
-      if (activity_.Active(Value(n))) work.push_back(Value(n));
+    // First come, first served: many loads change before the stores of their memory ask them again.
+    std::deque<Value> work;
+    IndexSet<Value> waits;
+    auto add = [&](Value v) {
+      if (activity_.Active(v) && waits.Insert(v)) work.push_back(v);
+    };
+    for (uint32_t n = function_.ValueCount(); n-- > 0;) add(Value(n));
     while (!work.empty()) {
-      Value v = work.back();
-      work.pop_back();
+      Value v = work.front();
+      work.pop_front();
+      waits.Erase(v);
       Reading reading = Compute(v);
       if (reading == ReadingOf(v)) continue;
       readings_.push_back(std::move(reading));
       reading_number_[v] = static_cast<uint32_t>(readings_.size());
-      for (Value source : sources_.Of(v))
-        if (activity_.Active(source)) work.push_back(source);
+      if (Inst inst = function_.DefiningInst(v); inst.Valid() && unasked_.Has(inst)) continue;
+      for (Value source : sources_.Of(v)) add(source);
     }
   }
 
@@ -508,20 +524,23 @@ class StructuralZeros::GuardFinder : Finder {
     if (loads == loads_.end()) return is_array ? Read::Perhaps : Read::Always;
     // Of an array one load through all of it is enough. Memory that has adjoints of its own is read where
     // nothing selects.
-    constexpr size_t kMostLoads = 64;
     Read best = is_array ? Read::Perhaps : Read::Always;
-    for (size_t n = 0; n < loads->second.size(); ++n) {
-      Inst load = loads->second[n];
-      bool reads = n < kMostLoads && ReadsThrough(load, inst);
-      Read read = reads ? ReadOf(function_.Result(load)) : Read::Perhaps;
+    for (Inst load : loads->second.asked) {
+      Read read = ReadsThrough(load, inst) ? ReadOf(function_.Result(load)) : Read::Perhaps;
       best = is_array ? std::max(best, std::min(Read::Weakly, read))
                       : std::min(best, std::max(Read::Weakly, read));
     }
+    if (!is_array && loads->second.count > kMostLoads) best = std::min(best, Read::Weakly);
     return best;
   }
 
   Sources sources_{structure_};
-  std::map<Value, std::vector<Inst>> loads_;  ///< by memory
+  struct Loads {
+    size_t count = 0;
+    std::vector<Inst> asked;  ///< the first of them
+  };
+  std::map<Value, Loads> loads_;  ///< by memory
+  IndexSet<Inst> unasked_;        ///< loads beyond the first ones
   IndexSet<Inst> overwritten_;
   std::vector<Reading> readings_;
   SideTable<Value, uint32_t> reading_number_;  ///< plus one; 0 where nothing is known to be missing
