@@ -214,8 +214,6 @@ class Lowering {
     return is_single ? builder_.I64(0) : Wide(number);
   }
 
-  Value ZeroOf(const PlannedStack& plan) { return builder_.Zero(Type::Of(plan.scalar)); }
-
   void LowerAccess(Inst inst) {
     Value stack_value = kernel_.Operand(inst, 0);
     bool is_push = kernel_[inst].op == Op::StackPush;
@@ -232,35 +230,41 @@ class Lowering {
     if (in_array) slot = Wide(slot);
     Value wide = guarded_.Has(inst) ? Value() : Wide(slot);
     Value fits = wide.Valid() ? Fits(stack, wide) : Value();
-    if (!fits.Valid()) {
-      if (is_push) {
-        StoreAt(stack, slot, kernel_.Operand(inst, 1));
-      } else {
-        replaced_[kernel_.Result(inst)] = LoadAt(stack, slot);
-      }
-      return;
-    }
-    Block block = builder_.block();
+    if (fits.Valid()) return AccessWhere(fits, inst, stack, slot, wide);
+    Value loaded = AccessAt(inst, stack, slot);
+    if (!is_push) replaced_[kernel_.Result(inst)] = loaded;
+  }
+
+  /// Pushes to the slot, or reads it; the value that is read.
+  Value AccessAt(Inst inst, const Lowered& stack, Value slot) {
+    if (kernel_[inst].op != Op::StackPush) return LoadAt(stack, slot);
+    StoreAt(stack, slot, kernel_.Operand(inst, 1));
+    return {};
+  }
+
+  /// The same where the slot `fits`. Elsewhere a push reports that it is element `number`, and a read gives
+  /// 0. A counter moves only where the access succeeds, so that after an overflow pops run dry instead of
+  /// astray.
+  void AccessWhere(Value fits, Inst inst, const Lowered& stack, Value slot, Value number) {
+    bool is_push = kernel_[inst].op == Op::StackPush;
+    bool moves = stack.counter.Valid() && kernel_[inst].op != Op::StackTop;
+    uint32_t results = is_push ? 0 : 1;
     Type type = Type::Of(stack.plan->scalar);
-    Inst branch = builder_.If(fits, {&type, is_push ? 0u : 1u});
-    builder_.SetBlock(kernel_[branch].regions[0]);
-    if (is_push) {
-      StoreAt(stack, slot, kernel_.Operand(inst, 1));
-      builder_.Yield({});
-      builder_.SetBlock(kernel_[branch].regions[1]);
-      Raise(stack, builder_.Make(Op::Add, {wide, builder_.I64(1)}));
-      builder_.Yield({});
-    } else {
-      Value loaded = LoadAt(stack, slot), zero = ZeroOf(*stack.plan);
-      builder_.Yield({&loaded, 1});
-      builder_.SetBlock(kernel_[branch].regions[1]);
-      // Of other stacks the push has said it.
-      if (stack.plan->storage == Storage::kSaved)
-        Raise(stack, builder_.Make(Op::Add, {wide, builder_.I64(1)}));
-      builder_.Yield({&zero, 1});
-      replaced_[kernel_.Result(inst)] = kernel_.Result(branch);
-    }
-    builder_.SetBlock(block);
+    auto following = [&] { return builder_.Make(Op::Add, {number, builder_.I64(1)}); };
+    auto access = [&] {
+      Value zero = builder_.I64(0), next = moves && is_push ? following() : slot;
+      Value loaded = AccessAt(inst, stack, slot);
+      if (moves) builder_.Access(Op::Store, stack.counter, {&zero, 1}, {&next, 1});
+      builder_.Yield({&loaded, results});
+    };
+    auto drop = [&] {
+      // Of what other stacks read the push has said it.
+      if (is_push || stack.plan->storage == Storage::kSaved) Raise(stack, following());
+      Value zero = builder_.Zero(type);
+      builder_.Yield({&zero, results});
+    };
+    Inst branch = builder_.Branch(fits, {&type, results}, access, drop);
+    if (!is_push) replaced_[kernel_.Result(inst)] = kernel_.Result(branch);
   }
 
   /// Whether `slot` lies in the stack; invalid where it surely does.
@@ -272,36 +276,14 @@ class Lowering {
     return builder_.Make(Op::And, {above, builder_.Make(Op::Lt, {slot, stack.capacity})});
   }
 
-  /// The counter moves only where the access succeeds, so that after an overflow pops run dry instead of
-  /// astray.
   void LowerCounted(Inst inst, const Lowered& stack) {
-    bool is_push = kernel_[inst].op == Op::StackPush, is_pop = kernel_[inst].op == Op::StackPop;
+    bool is_push = kernel_[inst].op == Op::StackPush;
     Value zero = builder_.I64(0), one = builder_.I64(1);
     Value count = builder_.Load(stack.counter, {&zero, 1});
     Value slot = is_push ? count : builder_.Make(Op::Sub, {count, one});
     Value fits =
         is_push ? builder_.Make(Op::Lt, {slot, stack.capacity}) : builder_.Make(Op::Ge, {slot, zero});
-    Block block = builder_.block();
-    Type type = Type::Of(stack.plan->scalar);
-    Inst branch = builder_.If(fits, {&type, is_push ? 0u : 1u});
-    builder_.SetBlock(kernel_[branch].regions[0]);
-    Value next = is_push ? builder_.Make(Op::Add, {count, one}) : slot;
-    if (is_push) {
-      StoreAt(stack, slot, kernel_.Operand(inst, 1));
-      builder_.Access(Op::Store, stack.counter, {&zero, 1}, {&next, 1});
-      builder_.Yield({});
-      builder_.SetBlock(kernel_[branch].regions[1]);
-      Raise(stack, builder_.Make(Op::Add, {count, one}));
-      builder_.Yield({});
-    } else {
-      Value loaded = LoadAt(stack, slot), nothing = ZeroOf(*stack.plan);
-      if (is_pop) builder_.Access(Op::Store, stack.counter, {&zero, 1}, {&next, 1});
-      builder_.Yield({&loaded, 1});
-      builder_.SetBlock(kernel_[branch].regions[1]);
-      builder_.Yield({&nothing, 1});
-      replaced_[kernel_.Result(inst)] = kernel_.Result(branch);
-    }
-    builder_.SetBlock(block);
+    AccessWhere(fits, inst, stack, slot, count);
   }
 
   Value AnyOf(Value a, Value b) { return a.Valid() ? builder_.Make(Op::Or, {a, b}) : b; }
@@ -309,27 +291,16 @@ class Lowering {
   /// `if over { status.raise ... }`, for each stack on its own where there are several.
   void RaiseWhere(Value any, const std::vector<std::pair<uint32_t, Value>>& over, Value needed) {
     if (over.empty() || drops_) return;
-    Block block = builder_.block();
-    Inst branch = builder_.If(any, {});
-    builder_.SetBlock(kernel_[branch].regions[1]);
-    builder_.Yield({});
-    builder_.SetBlock(kernel_[branch].regions[0]);
-    Block inside = builder_.block();
-    for (const auto& [position, condition] : over) {
-      if (condition == any) {
-        Raise(stacks_[position], needed);
-        continue;
+    builder_.Where(any, [&] {
+      for (const std::pair<uint32_t, Value>& own : over) {
+        auto raise = [&] { Raise(stacks_[own.first], needed); };
+        if (own.second == any) {
+          raise();
+        } else {
+          builder_.Where(own.second, raise);
+        }
       }
-      Inst own = builder_.If(condition, {});
-      builder_.SetBlock(kernel_[own].regions[1]);
-      builder_.Yield({});
-      builder_.SetBlock(kernel_[own].regions[0]);
-      Raise(stacks_[position], needed);
-      builder_.Yield({});
-      builder_.SetBlock(inside);
-    }
-    builder_.Yield({});
-    builder_.SetBlock(block);
+    });
   }
 
   /// Whether `number`, of iterations or of the last one, is too much (`op`) for the stack, or for slots of a

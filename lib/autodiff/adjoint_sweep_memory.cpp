@@ -78,17 +78,14 @@ void AdjointSweep::ReverseAtomicExtremum(Inst inst, Value memory, const std::vec
   Type type = primal_.TypeOf(v);
   Value final_value = FinalValue(inst, indices);
   Value wins = builder_.Make(Op::Eq, {At(v), final_value});
-  bool active = activity_.Active(v);
-  Inst branch = builder_.If(wins, std::span<const Type>(&type, active ? 1 : 0));
-  ir::Block outer = builder_.block();
-  builder_.SetBlock(built_[branch].regions[0]);
+  uint32_t results = activity_.Active(v) ? 1 : 0;
   Value zero = builder_.Zero(type);
-  Value taken = builder_.Access(Op::AtomicExchange, memory, indices, {&zero, 1}, data.attr, data.component);
-  builder_.Yield({&taken, active ? 1u : 0u});
-  builder_.SetBlock(built_[branch].regions[1]);
-  builder_.Yield({&zero, active ? 1u : 0u});
-  builder_.SetBlock(outer);
-  if (active) Accumulate(v, built_.Result(branch));
+  auto take = [&] {
+    Value taken = builder_.Access(Op::AtomicExchange, memory, indices, {&zero, 1}, data.attr, data.component);
+    builder_.Yield({&taken, results});
+  };
+  Inst branch = builder_.Branch(wins, {&type, results}, take, [&] { builder_.Yield({&zero, results}); });
+  if (results > 0) Accumulate(v, built_.Result(branch));
 }
 
 /// The value of an extremum's cell when all iterations are done: the kernel has left it there, or saved it.
@@ -119,18 +116,11 @@ void AdjointSweep::FlushHeldUpdates(Inst loop) {
     std::vector<Value> indices = AtAll(primal_.Indices(load));
     Value memory = CompanionOf(primal_.Operand(load, 0));
     g = builder_.Cast(g, primal_.TypeOf(primal_.Result(load)));
-    ir::Block outer = builder_.block();
-    Inst branch;
-    if (!built_.IsConstant(ran)) {
-      branch = builder_.If(ran, {});
-      builder_.SetBlock(built_[branch].regions[1]);
-      builder_.Yield({});
-      builder_.SetBlock(built_[branch].regions[0]);
-    }
-    builder_.Access(Op::AddTo, memory, indices, {&g, 1}, data.attr, data.component);
-    if (branch.Valid()) {
-      builder_.Yield({});
-      builder_.SetBlock(outer);
+    auto update = [&] { builder_.Access(Op::AddTo, memory, indices, {&g, 1}, data.attr, data.component); };
+    if (built_.IsConstant(ran)) {
+      update();
+    } else {
+      builder_.Where(ran, update);
     }
     adjoints_.Set(slot, Value());
   }

@@ -414,17 +414,12 @@ class ExactRewriter final : public transform::Rewriter {
     arguments.push_back(FirstWord(at, component));
     arguments.push_back(builder_.I64(at.words));
     Value used = Paste("used", at, arguments)[0];
-    ir::Block around = builder_.block();
-    Inst branch = builder_.If(used, {});
-    builder_.SetBlock((*into_)[branch].regions[0]);
-    uint32_t own = at.element.IsScalar() ? ir::kNoAttr : component;
-    arguments.back() = builder_.Load(base, cell, place.second, own);
-    Value settled = Paste(NameFor("settle", at), at, arguments)[0];
-    builder_.Access(Op::Store, base, cell, {&settled, 1}, place.second, own);
-    builder_.Yield({});
-    builder_.SetBlock((*into_)[branch].regions[1]);
-    builder_.Yield({});
-    builder_.SetBlock(around);
+    builder_.Where(used, [&] {
+      uint32_t own = at.element.IsScalar() ? ir::kNoAttr : component;
+      arguments.back() = builder_.Load(base, cell, place.second, own);
+      Value settled = Paste(NameFor("settle", at), at, arguments)[0];
+      builder_.Access(Op::Store, base, cell, {&settled, 1}, place.second, own);
+    });
   }
 
   /// Of two zeros that meet in a minimum or maximum the last to arrive stays, so that all come as +0.

@@ -216,18 +216,13 @@ void ForwardEmitter::EmitMemoryTangent(Inst inst, std::span<const Value> indices
 void ForwardEmitter::StoreTangentsWhere(Value condition, Inst inst, std::span<const Value> indices, Value v,
                                         Op how) {
   const ir::InstData data = primal_[inst];
-  Inst branch = builder_.If(condition, {});
-  ir::Block outer = builder_.block();
-  builder_.SetBlock(built_[branch].regions[0]);
-  EachDirection([&] {
-    Value tangent = TangentOrZero(v);
-    builder_.Access(how, TangentMemory(primal_.Operand(inst, 0)), indices, {&tangent, 1}, data.attr,
-                    data.component);
+  builder_.Where(condition, [&] {
+    EachDirection([&] {
+      Value tangent = TangentOrZero(v);
+      builder_.Access(how, TangentMemory(primal_.Operand(inst, 0)), indices, {&tangent, 1}, data.attr,
+                      data.component);
+    });
   });
-  builder_.Yield({});
-  builder_.SetBlock(built_[branch].regions[1]);
-  builder_.Yield({});
-  builder_.SetBlock(outer);
 }
 
 /// d(x v) = dx v + x dv, with the x that the update met: in a parallel loop value and tangent cannot be

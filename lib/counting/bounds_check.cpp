@@ -30,7 +30,7 @@ class CheckWriter {
     builder_.SetBlock(after);
     Value recorded = At(parameters_.record, builder_.I64(ADRT_BOUNDS_TAG));
     Value foreign = builder_.Two(Op::Ne, recorded, builder_.Word(tag));
-    WhenTrue(foreign, [&] { Report(builder_.I32(-1), builder_.Word(0), builder_.Word(0)); });
+    builder_.Where(foreign, [&] { Report(builder_.I32(-1), builder_.Word(0), builder_.Word(0)); });
     builder_.Yield({});
     builder_.SetBlock(outer);
   }
@@ -43,22 +43,10 @@ class CheckWriter {
     Value then = At(parameters_.record, second), now = At(parameters_.sums, second);
     Value hashes = builder_.Two(Op::Ne, At(parameters_.record, first), At(parameters_.sums, first));
     Value differs = builder_.Two(Op::Or, hashes, builder_.Two(Op::Ne, then, now));
-    WhenTrue(differs, [&] { Report(builder_.Cast(number, ir::kI32), now, then); });
+    builder_.Where(differs, [&] { Report(builder_.Cast(number, ir::kI32), now, then); });
   }
 
   Value At(Value buffer, Value index) { return builder_.Load(buffer, {&index, 1}); }
-
-  template <class Then>
-  void WhenTrue(Value condition, Then&& then) {
-    Block outer = builder_.block();
-    Inst branch = builder_.If(condition, {});
-    builder_.SetBlock(builder_.function()[branch].regions[1]);
-    builder_.Yield({});
-    builder_.SetBlock(builder_.function()[branch].regions[0]);
-    then();
-    builder_.Yield({});
-    builder_.SetBlock(outer);
-  }
 
   void Report(Value loop, Value now, Value then) {
     Say(ADRT_CPU_STATUS_CODE, builder_.I32(ADRT_BOUNDS_CHANGED));

@@ -65,19 +65,6 @@ class PrintRecorder final : public transform::Rewriter {
     }
   }
 
-  /// Visits both regions of a branch; each writes its own yield.
-  template <class Then, class Else>
-  Inst Branch(Value condition, std::span<const Type> results, Then then, Else otherwise) {
-    Inst branch = builder_.If(condition, results);
-    ir::Block outer = builder_.block();
-    builder_.SetBlock((*into_)[branch].regions[0]);
-    then();
-    builder_.SetBlock((*into_)[branch].regions[1]);
-    otherwise();
-    builder_.SetBlock(outer);
-    return branch;
-  }
-
   void Visit(Inst inst) override {
     if (analysis::IsParallel(from_[inst].op)) {
       ++part_;
@@ -114,14 +101,8 @@ class PrintRecorder final : public transform::Rewriter {
 
   void Record(const std::vector<Value>& words) {
     Value extent = builder_.Shape(buffer_, 0), first = AtWord(ADRT_PRINT_RECORDS);
-    auto nothing = [&] { builder_.Yield({}); };
-    Branch(
-        builder_.Make(Op::Gt, {extent, first}), {},
-        [&] {
-          RecordInto(builder_.Cast(builder_.Make(Op::Sub, {extent, first}), kWord), words);
-          builder_.Yield({});
-        },
-        nothing);
+    builder_.Where(builder_.Make(Op::Gt, {extent, first}),
+                   [&] { RecordInto(builder_.Cast(builder_.Make(Op::Sub, {extent, first}), kWord), words); });
   }
 
   /// `space`: the words for records.
@@ -129,26 +110,21 @@ class PrintRecorder final : public transform::Rewriter {
     auto size = static_cast<uint32_t>(words.size());
     Value taken = Atomic(Op::AtomicOr, ADRT_PRINT_TAKEN, 0);
     auto give = [&](Value value) { builder_.Yield({&value, 1}); };
-    Inst takes = Branch(
+    Inst takes = builder_.Branch(
         builder_.Make(Op::Lt, {taken, space}), {&kWord, 1},
         [&] { give(Atomic(Op::AtomicAdd, ADRT_PRINT_TAKEN, size)); }, [&] { give(space); });
     Value at = into_->Result(takes);
     Value fits = builder_.Make(Op::Le, {builder_.Make(Op::Add, {at, Word(size)}), space});
-    Branch(
-        fits, {},
-        [&] {
-          for (uint32_t n = 0; n < size; ++n) StoreWord(at, n, words[n]);
-          builder_.Yield({});
-        },
-        [&] {
-          CountLost();
-          auto end_here = [&] {
-            StoreWord(at, 0, Word(0));
-            builder_.Yield({});
-          };
-          Branch(builder_.Make(Op::Lt, {at, space}), {}, end_here, [&] { builder_.Yield({}); });
-          builder_.Yield({});
-        });
+    auto store = [&] {
+      for (uint32_t n = 0; n < size; ++n) StoreWord(at, n, words[n]);
+      builder_.Yield({});
+    };
+    auto lose = [&] {
+      CountLost();
+      builder_.Where(builder_.Make(Op::Lt, {at, space}), [&] { StoreWord(at, 0, Word(0)); });
+      builder_.Yield({});
+    };
+    builder_.Branch(fits, {}, store, lose);
   }
 
   void StoreWord(Value at, uint32_t offset, Value word) {
@@ -160,11 +136,8 @@ class PrintRecorder final : public transform::Rewriter {
   /// In 64 bits, which not every target adds atomically.
   void CountLost() {
     Value before = Atomic(Op::AtomicAdd, ADRT_PRINT_LOST, 1);
-    auto carry = [&] {
-      Atomic(Op::AtomicAdd, ADRT_PRINT_LOST + 1, 1);
-      builder_.Yield({});
-    };
-    Branch(builder_.Make(Op::Eq, {before, Word(UINT32_MAX)}), {}, carry, [&] { builder_.Yield({}); });
+    builder_.Where(builder_.Make(Op::Eq, {before, Word(UINT32_MAX)}),
+                   [&] { Atomic(Op::AtomicAdd, ADRT_PRINT_LOST + 1, 1); });
   }
 
   KernelPrints made_;

@@ -226,14 +226,7 @@ class SizeKernelBuilder {
     for (const Flag& flag : flags_) {
       Value zero = builder_->I64(0);
       Value passed = builder_->Make(Op::Ne, {builder_->Load(flag.array, {&zero, 1}), builder_->I32(0)});
-      Block outer = builder_->block();
-      Inst branch = builder_->If(passed, {});
-      builder_->SetBlock((*made_)[branch].regions[1]);
-      builder_->Yield({});
-      builder_->SetBlock((*made_)[branch].regions[0]);
-      AddOne(flag.group);
-      builder_->Yield({});
-      builder_->SetBlock(outer);
+      builder_->Where(passed, [&] { AddOne(flag.group); });
     }
   }
 

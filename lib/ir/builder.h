@@ -52,6 +52,27 @@ class Builder {
   /// enter it.
   Inst For(Value lo, Value hi, Value step, std::span<const Value> initial, Words words = {});
   Inst If(Value condition, std::span<const Type> results);
+  /// Makes the branch with its regions: `then` and `otherwise` write them, each with its yield.
+  template <class Then, class Else>
+  Inst Branch(Value condition, std::span<const Type> results, Then&& then, Else&& otherwise) {
+    Inst branch = If(condition, results);
+    Block outer = block_;
+    block_ = function_[branch].regions[0];
+    then();
+    block_ = function_[branch].regions[1];
+    otherwise();
+    block_ = outer;
+    return branch;
+  }
+  /// What `then` writes runs where the condition is true.
+  template <class Then>
+  void Where(Value condition, Then&& then) {
+    auto then_yield = [&] {
+      then();
+      Yield({});
+    };
+    Branch(condition, {}, then_yield, [&] { Yield({}); });
+  }
   /// Its region begins with its label.
   Inst Scope(std::span<const Type> results);
   /// `max` may be invalid; that it is there need not stand in `words`. Region 0 has the carried parameters,
