@@ -14,7 +14,7 @@
 namespace adc::adstack {
 namespace {
 
-using artifact::kNoNode, artifact::SizeExprPool;
+using artifact::kNoNode;
 using ir::Block, ir::Inst, ir::Op;
 using sizing::Bounds, sizing::Range, sizing::SizeAlgebra, sizing::Trips;
 
@@ -57,14 +57,9 @@ class FillAnalysis {
       if (!started) continue;
       Fill next = OfInst(inst);
       sum.peak = algebra_.Max(sum.peak, algebra_.Add(sum.net.upper, next.peak));
-      sum.net = Sum(sum.net, next.net);
+      sum.net = ranges_.Sum(sum.net, next.net);
     }
     return sum;
-  }
-
-  Range Sum(Range a, Range b) {
-    if (a.Exact() && b.Exact()) return Range::Exactly(algebra_.Add(a.lower, b.lower));
-    return {algebra_.Add(a.lower, b.lower), algebra_.Add(a.upper, b.upper)};
   }
 
   bool Touches(Inst inst) const {
@@ -85,7 +80,8 @@ class FillAnalysis {
     if (data.op == Op::While) {
       // The test runs once more than the body; both together as often as the test is a bound on either.
       Fill test = OfBlock(data.regions[0], false), body = OfBlock(data.regions[1], false);
-      Fill both{algebra_.Max(test.peak, algebra_.Add(test.net.upper, body.peak)), Sum(test.net, body.net)};
+      Fill both{algebra_.Max(test.peak, algebra_.Add(test.net.upper, body.peak)),
+                ranges_.Sum(test.net, body.net)};
       Trips trips{algebra_.Add(bounds_.TripsOf(inst).upper, algebra_.Const(1)), false};
       if (test.peak == Zero() && test.net.upper == Zero()) trips = bounds_.TripsOf(inst);
       return OfLoop(inst, both, trips);
@@ -102,16 +98,12 @@ class FillAnalysis {
     Fill then_fill = OfBlock(kernel_[inst].regions[0], false);
     Fill else_fill = OfBlock(kernel_[inst].regions[1], false);
     Range condition = bounds_.Of(kernel_.Operand(inst, 0));
-    SizeExprPool& pool = algebra_.pool();
     if (condition.Exact()) {
-      NodeId peak = pool.Select(condition.lower, then_fill.peak, else_fill.peak);
-      NodeId lower = pool.Select(condition.lower, then_fill.net.lower, else_fill.net.lower);
-      NodeId upper = pool.Select(condition.lower, then_fill.net.upper, else_fill.net.upper);
-      return {peak, {lower, upper}};
+      NodeId peak = algebra_.pool().Select(condition.lower, then_fill.peak, else_fill.peak);
+      return {peak, ranges_.Choose(condition, then_fill.net, else_fill.net)};
     }
     *loose_ = true;
-    Range net{algebra_.Min(then_fill.net.lower, else_fill.net.lower),
-              algebra_.Max(then_fill.net.upper, else_fill.net.upper)};
+    Range net = ranges_.Union(then_fill.net, else_fill.net);
     return {algebra_.Max(then_fill.peak, else_fill.peak), net};
   }
 
@@ -140,6 +132,7 @@ class FillAnalysis {
   const StackFacts& stack_;
   Bounds& bounds_;
   SizeAlgebra& algebra_;
+  sizing::RangeAlgebra ranges_{algebra_};
   bool* loose_;
   IndexSet<Block> touched_;
 };

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "adstack/flag_words.h"
+#include "analysis/structure.h"
 #include "ir/module.h"
 #include "sizing/trip_count.h"
 #include "support/check.h"
@@ -56,13 +57,8 @@ class Lowering {
     of_stack_[plan.stack] = position;
     // If the gate is the kernel's body, the claim stands right before the first instruction that concerns the
     // task's stacks, else at the begin of the gate's block.
-    Inst first;
     if (plan.gate == kernel_.Body()) {
-      first = kernel_.DefiningInst(plan.stack);
-      while (kernel_[first].parent != kernel_.Body()) first = kernel_[kernel_[first].parent].owner;
-    }
-    if (first.Valid()) {
-      claims_before_[first].push_back(position);
+      claims_before_[analysis::TopLevelOf(kernel_, kernel_.DefiningInst(plan.stack))].push_back(position);
     } else {
       for (Block gate : plan.gates) claims_in_[gate].push_back(position);
     }

@@ -211,8 +211,7 @@ class Planner {
       Inst owner = kernel_[inner].owner;
       if (!owner.Valid()) return {};
       const ir::InstData& data = kernel_[owner];
-      bool is_loop = data.op == Op::For || data.op == Op::While;
-      if (is_loop && bounds_.LevelOf(owner) == level) {
+      if (analysis::IsSerialLoop(data.op) && bounds_.LevelOf(owner) == level) {
         if (data.op == Op::For) return owner;
         // The test of a `while` compares its counter: it must have it, and come before the access.
         const ir::ValueData& counter = kernel_[slot];

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/structure.h"
+
 // A loop in segments runs forward once more than one with its whole tape. In return its tape stays small, so
 // that a device's cache may hold it, where a whole one is written to memory and read again. On a device both
 // ways of a byte take about as long as 14 simple operations of f32 (4.3 TB/s and 30 T operations/s on an
@@ -60,7 +62,7 @@ class ReplayCosts {
     return sum;
   }
 
-  bool IsLoop(Inst inst) const { return kernel_[inst].op == Op::For || kernel_[inst].op == Op::While; }
+  bool IsLoop(Inst inst) const { return analysis::IsSerialLoop(kernel_[inst].op); }
 
   /// The bytes that the instruction reads or makes.
   uint64_t BytesOf(Inst inst) const {

@@ -14,7 +14,7 @@ namespace {
 
 /// A stack.new for the parameter, where all iterations of the task of `access` begin.
 Value NewStack(ir::Module& module, Function& kernel, uint32_t param, Inst access) {
-  Inst top = AncestorIn(kernel, kernel.Body(), access);
+  Inst top = analysis::TopLevelOf(kernel, access);
   bool parallel = analysis::IsParallel(kernel[top].op);
   Block block = parallel ? kernel[top].regions[0] : kernel.Body();
   ir::Builder builder(module, kernel, block);

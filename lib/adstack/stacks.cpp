@@ -100,21 +100,22 @@ bool Contradict(const Function& kernel, Block common, const StackFacts& left, co
   return false;
 }
 
+/// The instruction of `block` that is `inst` or holds it.
+Inst AncestorIn(const Function& function, Block block, Inst inst) {
+  while (function[inst].parent != block) inst = function[function[inst].parent].owner;
+  return inst;
+}
+
 bool IsStackAccess(Op op) {
   return op == Op::StackPush || op == Op::StackPop || op == Op::StackTop;
 }
 
 }  // namespace
 
-Inst AncestorIn(const Function& function, Block block, Inst inst) {
-  while (function[inst].parent != block) inst = function[function[inst].parent].owner;
-  return inst;
-}
-
 uint32_t TaskOf(const Function& kernel, const analysis::Structure& structure,
                 const std::vector<analysis::Task>& tasks, Inst inst) {
   const std::vector<Inst>& body = kernel[kernel.Body()].insts;
-  Inst top = AncestorIn(kernel, kernel.Body(), inst);
+  Inst top = analysis::TopLevelOf(kernel, inst);
   uint32_t place = 0;
   while (place < tasks.size() && structure.Position(body[tasks[place].last - 1]) < structure.Position(top))
     ++place;

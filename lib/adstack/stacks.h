@@ -47,9 +47,6 @@ bool NeverLiveTogether(const ir::Function& kernel, const analysis::Structure& st
 uint32_t TaskOf(const ir::Function& kernel, const analysis::Structure& structure,
                 const std::vector<analysis::Task>& tasks, ir::Inst inst);
 
-/// The instruction of `block` that is `inst` or holds it.
-ir::Inst AncestorIn(const ir::Function& function, ir::Block block, ir::Inst inst);
-
 /// The innermost branch of an `if` that is `block` or holds it; where there is none, the body of the parallel
 /// around it, or of the kernel.
 ir::Block GateOf(const ir::Function& function, ir::Block block);

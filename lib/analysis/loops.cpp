@@ -1,8 +1,10 @@
 #include "analysis/loops.h"
 
+#include "analysis/structure.h"
+
 namespace adc::analysis {
 
-using ir::Function, ir::Inst, ir::Op;
+using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Value;
 
 std::optional<uint64_t> ConstantTrips(const Function& function, Inst loop) {
   if (function[loop].op != Op::For) return std::nullopt;
@@ -16,7 +18,7 @@ std::optional<uint64_t> ConstantTrips(const Function& function, Inst loop) {
   return distance / stride + (distance % stride != 0 ? 1 : 0);
 }
 
-ir::Value IterationNumber(ir::Builder& builder, ir::Value index, ir::Value low, ir::Value step) {
+Value IterationNumber(ir::Builder& builder, Value index, Value low, Value step) {
   const Function& function = builder.function();
   std::optional<int64_t> low_constant = function.IntegerConstant(low);
   std::optional<int64_t> step_constant = function.IntegerConstant(step);
@@ -65,11 +67,41 @@ bool RunsAtLeastOnce(const Function& function, Inst loop) {
 
 Inst StepsOf(const Function& function, Inst loop) {
   const ir::InstData& data = function[loop];
-  if ((data.op != Op::For && data.op != Op::While) || !data.Has(ir::Word::Checkpoint)) return {};
-  for (Inst inst : function[data.regions[data.op == Op::While ? 1 : 0]].insts) {
+  if (!IsSerialLoop(data.op) || !data.Has(ir::Word::Checkpoint)) return {};
+  for (Inst inst : function[LoopYieldBlock(function, loop)].insts) {
     if (function[inst].Has(ir::Word::Steps)) return inst;
   }
   return {};
+}
+
+Block LoopYieldBlock(const Function& function, Inst loop) {
+  return function[loop].regions[function[loop].op == Op::While ? 1 : 0];
+}
+
+Value CarriedParam(const Function& function, Inst loop, uint32_t k) {
+  return function[function[loop].regions[0]].params[function[loop].op == Op::While ? k : k + 1];
+}
+
+Value CarriedInit(const Function& function, Inst loop, uint32_t k) {
+  const ir::InstData& data = function[loop];
+  return function.Operand(loop, data.operand_count - data.result_count + k);
+}
+
+Value CarriedYield(const Function& function, Inst loop, uint32_t k) {
+  return function.Operand(function.Terminator(LoopYieldBlock(function, loop)), k);
+}
+
+std::optional<uint32_t> CarriedNumber(const Function& function, Value v) {
+  const ir::ValueData& data = function[v];
+  if (data.kind != ir::ValueKind::BlockParam) return std::nullopt;
+  Inst loop = function[Block(data.owner)].owner;
+  if (!loop.Valid() || !IsSerialLoop(function[loop].op)) return std::nullopt;
+  if (function[loop].op == Op::While) return data.number;
+  return data.number > 0 ? std::optional(data.number - 1) : std::nullopt;
+}
+
+Value ConditionOf(const Function& function, Inst loop) {
+  return function.Operand(function.Terminator(function[loop].regions[0]), 0);
 }
 
 }  // namespace adc::analysis

@@ -1,5 +1,5 @@
 #pragma once
-// Trip counts that are known at compile time.
+// Loops: trip counts that are known at compile time, and carried values.
 
 #include <optional>
 
@@ -20,5 +20,18 @@ bool RunsAtLeastOnce(const ir::Function& function, ir::Inst loop);
 /// The loop marked `steps` in the body of `loop`, which runs over segments then; invalid for every other
 /// loop.
 ir::Inst StepsOf(const ir::Function& function, ir::Inst loop);
+
+/// The block that holds the `yield` of a `for` or `while` (region 1 of a `while`).
+ir::Block LoopYieldBlock(const ir::Function& function, ir::Inst loop);
+/// Carried parameter `k` of a `for` or `while`, of `result_count` ones.
+ir::Value CarriedParam(const ir::Function& function, ir::Inst loop, uint32_t k);
+/// Initial value of carried value `k`.
+ir::Value CarriedInit(const ir::Function& function, ir::Inst loop, uint32_t k);
+/// The value of carried value `k` at the end of an iteration.
+ir::Value CarriedYield(const ir::Function& function, ir::Inst loop, uint32_t k);
+/// The `k` of a carried parameter of a `for` or `while`; empty for any other value.
+std::optional<uint32_t> CarriedNumber(const ir::Function& function, ir::Value v);
+/// The value by which a `while` decides whether its body runs.
+ir::Value ConditionOf(const ir::Function& function, ir::Inst loop);
 
 }  // namespace adc::analysis

@@ -80,12 +80,17 @@ bool Structure::DefinedOutside(Value v, Inst loop) const {
   return false;
 }
 
+Inst TopLevelOf(const Function& function, Inst inst) {
+  while (function[inst].parent != function.Body()) inst = function[function[inst].parent].owner;
+  return inst;
+}
+
 bool IsParallel(Op op) {
   return op == Op::Parallel || op == Op::ParallelOver;
 }
 
 bool IsLoop(Op op) {
-  return op == Op::For || op == Op::While || IsParallel(op);
+  return IsSerialLoop(op) || IsParallel(op);
 }
 
 }  // namespace adc::analysis

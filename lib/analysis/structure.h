@@ -40,8 +40,15 @@ class Structure {
   std::vector<uint32_t> position_, end_, block_begin_, block_end_, depth_;
 };
 
+/// The instruction of the function's body that is `inst` or holds it.
+ir::Inst TopLevelOf(const ir::Function& function, ir::Inst inst);
+
 /// for, while, parallel or parallel over.
 bool IsLoop(ir::Op op);
+/// for or while: loops whose iterations run one after the other.
+constexpr bool IsSerialLoop(ir::Op op) {
+  return op == ir::Op::For || op == ir::Op::While;
+}
 /// parallel or parallel over.
 bool IsParallel(ir::Op op);
 

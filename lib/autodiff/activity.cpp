@@ -171,13 +171,10 @@ void Activity::SpreadUseful() {
       for (Value source : array_slot(v)) mark(source);
       continue;
     }
-    const ir::ValueData& value = function_[v];
-    if (value.kind == ir::ValueKind::BlockParam) {
-      Inst owner = function_[ir::Block(value.owner)].owner;
-      if (!owner.Valid() || !IsSerialLoop(function_[owner].op)) continue;
-      uint32_t k = value.number - (function_[owner].op == Op::For ? 1 : 0);
-      mark(CarriedInit(function_, owner, k));
-      mark(CarriedYield(function_, owner, k));
+    if (std::optional<uint32_t> k = CarriedNumber(function_, v)) {
+      Inst loop = function_[function_.DefiningBlock(v)].owner;
+      mark(CarriedInit(function_, loop, *k));
+      mark(CarriedYield(function_, loop, *k));
       continue;
     }
     Inst inst = function_.DefiningInst(v);

@@ -208,7 +208,7 @@ void AdjointSweep::ReverseOnSide(Inst inst, uint32_t side) {
   if (!seeded) return;
   std::vector<uint32_t> slots = OuterSlots(inst);
   if (primal_[inst].op != Op::If) {
-    for (uint32_t k = 0; k < CarriedCount(primal_, inst); ++k) {
+    for (uint32_t k = 0; k < primal_[inst].result_count; ++k) {
       Value init = CarriedInit(primal_, inst, k);
       if (!activity_.Active(init)) continue;
       for (uint32_t c = 0; c < slots_.CountOf(init); ++c) slots.push_back(slots_.Of(init, c));

@@ -101,13 +101,9 @@ std::optional<SegmentedKernel> SegmentForCheckpoints(ir::Module& module, Functio
     WarnPlain(primal, unproved, diagnostics);
     return std::nullopt;
   }
-  StringId name = NameOfCopy(module, primal);
-  module.AddFunction(ir::FunctionKind::Kernel, name);
-  blocked->name = name;
+  blocked->name = NameOfCopy(module, primal);
   blocked->derived_from = primal.name;
-  SegmentedKernel result{&primal, blocked.get()};
-  module.Replace(std::move(blocked));
-  return result;
+  return SegmentedKernel{&primal, &module.AddFunction(std::move(blocked))};
 }
 
 }  // namespace adc::autodiff

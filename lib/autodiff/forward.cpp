@@ -272,7 +272,7 @@ void ForwardEmitter::EmitLoop(Inst inst) {
   EmitBlock(data.regions[0]);
   if (failed_) return;
   if (!is_for) {
-    Value condition = At(primal_.Operand(primal_.Terminator(data.regions[0]), 0));
+    Value condition = At(analysis::ConditionOf(primal_, inst));
     builder_.SetSpan(data.span);
     builder_.Terminate(Op::ContinueIf, {&condition, 1});
     builder_.SetBlock(built_[loop].regions[1]);

@@ -206,7 +206,7 @@ void PrimalSweep::EnterLoop(Inst inst, ForwardLoop& run, const Mode& inner) {
   builder_.SetBlock(head);
   if (!is_for) {
     Emit(primal_[data.regions[0]].insts, inner);
-    Value condition = At(primal_.Operand(primal_.Terminator(data.regions[0]), 0));
+    Value condition = At(analysis::ConditionOf(primal_, inst));
     builder_.SetSpan(data.span);
     builder_.Terminate(Op::ContinueIf, {&condition, 1});
     builder_.SetBlock(built_[run.built].regions[1]);

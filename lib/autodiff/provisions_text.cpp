@@ -30,7 +30,7 @@ std::string Amount(ir::Scalar scalar) {
 }
 
 std::string_view Title(ir::Op op) {
-  if (op == ir::Op::For || op == ir::Op::While) return "loop";
+  if (analysis::IsSerialLoop(op)) return "loop";
   if (op == ir::Op::If) return "branch";
   return analysis::IsParallel(op) ? "parallel iteration" : "kernel";
 }
@@ -75,8 +75,8 @@ class ProvisionPrinter {
     for (uint32_t around = unit.around; around != UnitProvisions::kNone;
          around = record_.units[around].around) {
       const UnitProvisions& outer = record_.units[around];
-      bool is_loop = outer.op == ir::Op::For || outer.op == ir::Op::While;
-      if (is_loop && outer.place.Valid()) text_ += ", in the loop at " + sources_.Describe(outer.place);
+      if (analysis::IsSerialLoop(outer.op) && outer.place.Valid())
+        text_ += ", in the loop at " + sources_.Describe(outer.place);
     }
     text_ += "\n";
     for (const Provision& value : unit.stored) {

@@ -4,7 +4,7 @@
 
 namespace adc::autodiff {
 
-using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Value;
+using ir::Block, ir::Function, ir::Inst, ir::Op;
 
 RegionTree::RegionTree(const Function& function)
     : function_(function), structure_(function), unit_(function.BlockCount()) {
@@ -52,25 +52,6 @@ std::vector<Inst> RegionTree::InstsOf(Block unit) const {
   Inst owner = function_[unit].owner;
   if (owner.Valid() && function_[owner].op == Op::While) append(function_[owner].regions[1]);
   return result;
-}
-
-Block LoopYieldBlock(const Function& function, Inst loop) {
-  return function[loop].regions[function[loop].op == Op::While ? 1 : 0];
-}
-
-Value CarriedParam(const Function& function, Inst loop, uint32_t k) {
-  Block head = function[loop].regions[0];
-  return function[head].params[function[loop].op == Op::While ? k : k + 1];
-}
-
-Value CarriedInit(const Function& function, Inst loop, uint32_t k) {
-  const ir::InstData& data = function[loop];
-  uint32_t first = data.op == Op::For ? 3 : (data.Has(ir::Word::HasMax) ? 1 : 0);
-  return function.Operand(loop, first + k);
-}
-
-Value CarriedYield(const Function& function, Inst loop, uint32_t k) {
-  return function.Operand(function.Terminator(LoopYieldBlock(function, loop)), k);
 }
 
 }  // namespace adc::autodiff

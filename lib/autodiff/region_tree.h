@@ -7,9 +7,13 @@
 
 #include <vector>
 
+#include "analysis/loops.h"
 #include "analysis/structure.h"
 
 namespace adc::autodiff {
+
+using analysis::CarriedInit, analysis::CarriedNumber, analysis::CarriedParam, analysis::CarriedYield;
+using analysis::IsSerialLoop, analysis::LoopYieldBlock;
 
 /// Stands for the whole kernel where a root of a forward run is named: everything is inside it.
 inline constexpr ir::Inst kWholeKernel{uint32_t{UINT32_MAX - 1}};
@@ -39,21 +43,5 @@ class RegionTree {
   std::vector<ir::Block> unit_;
   std::vector<ir::Block> post_order_;
 };
-
-/// The block that holds the `yield` of a loop (region 1 of a `while`).
-ir::Block LoopYieldBlock(const ir::Function& function, ir::Inst loop);
-/// Carried parameter `k` of a `for` or `while`.
-ir::Value CarriedParam(const ir::Function& function, ir::Inst loop, uint32_t k);
-/// Initial value of carried value `k`.
-ir::Value CarriedInit(const ir::Function& function, ir::Inst loop, uint32_t k);
-/// The value of carried value `k` at the end of an iteration.
-ir::Value CarriedYield(const ir::Function& function, ir::Inst loop, uint32_t k);
-inline uint32_t CarriedCount(const ir::Function& function, ir::Inst loop) {
-  return function[loop].result_count;
-}
-/// for or while: loops whose iterations run one after the other.
-constexpr bool IsSerialLoop(ir::Op op) {
-  return op == ir::Op::For || op == ir::Op::While;
-}
 
 }  // namespace adc::autodiff

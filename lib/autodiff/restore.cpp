@@ -10,13 +10,8 @@ namespace {
 
 /// The carried parameter from which the yield of `k` can be computed back; empty where it cannot.
 std::optional<uint32_t> SourceOf(const Function& function, const RegionTree& tree, Inst loop, uint32_t k) {
-  ir::Block head = function[loop].regions[0];
-  uint32_t first = function[loop].op == Op::For ? 1 : 0;
   auto carried = [&](Value v) -> std::optional<uint32_t> {
-    const ir::ValueData& data = function[v];
-    if (data.kind != ir::ValueKind::BlockParam || ir::Block(data.owner) != head || data.number < first)
-      return std::nullopt;
-    return data.number - first;
+    return function.DefiningBlock(v) == function[loop].regions[0] ? CarriedNumber(function, v) : std::nullopt;
   };
   Value yielded = CarriedYield(function, loop, k);
   if (!function.TypeOf(yielded).IsScalar()) return std::nullopt;
@@ -38,7 +33,7 @@ std::optional<uint32_t> SourceOf(const Function& function, const RegionTree& tre
 
 std::vector<Restore> PlanRestores(const Function& function, const RegionTree& tree, Inst loop,
                                   const std::vector<uint32_t>& wanted) {
-  uint32_t count = CarriedCount(function, loop);
+  uint32_t count = function[loop].result_count;
   std::vector<uint32_t> state_of(count, ir::kNoAttr);  // by parameter
   for (uint32_t k = count; k-- > 0;)
     if (std::optional<uint32_t> source = SourceOf(function, tree, loop, k)) state_of[*source] = k;

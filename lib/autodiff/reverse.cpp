@@ -89,9 +89,7 @@ std::unique_ptr<Function> TakeSegmented(Module& module, const Function& primal, 
   auto taken = std::make_unique<Function>(segmented);
   taken->name = primal.name;
   taken->derived_from = primal.derived_from;
-  std::vector<unsigned char> keep;
-  for (const auto& function : module.functions) keep.push_back(function.get() != &segmented);
-  module.KeepFunctions(keep);
+  module.DropFunction(segmented);
   return taken;
 }
 

@@ -22,21 +22,12 @@ std::span<const Value> Sources::WrittenInto(Value memory) const {
 }
 
 std::vector<Value> Sources::Of(Value v) const {
-  const ir::ValueData& value = function_[v];
   Inst inst = function_.DefiningInst(v);
-  uint32_t k = 0;
-  if (value.kind == ir::ValueKind::BlockParam) {
-    inst = function_[Block(value.owner)].owner;
-    if (!inst.Valid() || !IsSerialLoop(function_[inst].op)) return {};
-    bool is_for = function_[inst].op == Op::For;
-    if (is_for && value.number == 0) return {};
-    k = value.number - (is_for ? 1 : 0);
-  } else if (inst.Valid()) {
-    k = v.raw - function_[inst].first_result.raw;
-  } else {
-    return {};
-  }
+  std::optional<uint32_t> carried = CarriedNumber(function_, v);
+  if (carried) inst = function_[function_.DefiningBlock(v)].owner;
+  if (!inst.Valid()) return {};
   const ir::InstData& data = function_[inst];
+  uint32_t k = carried ? *carried : v.raw - data.first_result.raw;
   if (IsSerialLoop(data.op)) return {CarriedInit(function_, inst, k), CarriedYield(function_, inst, k)};
   if (data.op == Op::If) {
     std::vector<Value> sources;

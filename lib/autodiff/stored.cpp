@@ -10,12 +10,14 @@
 
 #include "autodiff/stored.h"
 
+#include "analysis/loops.h"
 #include "analysis/memory.h"
 #include "analysis/structure.h"
 
 namespace adc::autodiff {
 
-using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Value;
+using analysis::CarriedNumber;
+using ir::Function, ir::Inst, ir::Op, ir::Value;
 
 namespace {
 
@@ -24,18 +26,10 @@ constexpr uint32_t kCheap = 6;
 /// How deep the arithmetic of an index is looked through.
 constexpr uint32_t kIndexDepth = 4;
 
-bool IsCarried(const Function& function, Value v) {
-  const ir::ValueData& data = function[v];
-  if (data.kind != ir::ValueKind::BlockParam) return false;
-  Inst owner = function[Block(data.owner)].owner;
-  return owner.Valid() &&
-         (function[owner].op == Op::While || (function[owner].op == Op::For && data.number > 0));
-}
-
 /// Whether an index is had from what is known where the value was computed.
 bool IndexKnown(const Function& function, Value index, uint32_t limit) {
   // Carried values would have to be taped, and control would have to run.
-  if (IsCarried(function, index)) return false;
+  if (CarriedNumber(function, index)) return false;
   Inst inst = function.DefiningInst(index);
   if (!inst.Valid()) return true;
   bool pure = ir::InfoOf(function[inst].op).effect == ir::Effect::Pure;
@@ -48,7 +42,7 @@ bool IndexKnown(const Function& function, Value index, uint32_t limit) {
 
 /// Operations that making `v` again takes; more than `limit` where that is enough to know.
 uint32_t Cost(const Function& function, Value v, uint32_t limit) {
-  if (IsCarried(function, v)) return limit + 1;
+  if (CarriedNumber(function, v)) return limit + 1;
   Inst inst = function.DefiningInst(v);
   if (!inst.Valid()) return 0;
   Op op = function[inst].op;

@@ -42,6 +42,7 @@
 
 namespace adc::autodiff {
 
+using analysis::ConditionOf;
 using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Value;
 
 /// The worklist that closes the needs of one unit.
@@ -71,19 +72,6 @@ bool AlwaysAvailable(const Function& function, Value v) {
 bool IsScratch(const Function& function, Value v) {
   const ir::ValueData& data = function[v];
   return function.IsParameter(v) && function.params[data.number].role == ir::ParamRole::Scratch;
-}
-
-bool IsCarriedParam(const Function& function, Value v) {
-  const ir::ValueData& data = function[v];
-  if (data.kind != ir::ValueKind::BlockParam) return false;
-  Inst owner = function[Block(data.owner)].owner;
-  if (!owner.Valid()) return false;
-  return function[owner].op == Op::While || (function[owner].op == Op::For && data.number > 0);
-}
-
-uint32_t CarriedNumber(const Function& function, Value param) {
-  Inst loop = function[Block(function[param].owner)].owner;
-  return function[param].number - (function[loop].op == Op::For ? 1 : 0);
 }
 
 /// The size of an element of a tape of `v`, in bits: flags lie in words.
@@ -124,14 +112,12 @@ void RecordingPlan::FindReplayedArrays() {
     if (analysis::WritesMemory(function_[inst].op) && IsScratch(function_, function_.Operand(inst, 0)))
       fills[function_.Operand(inst, 0).raw].push_back(inst);
     work_.ForEachRead(inst, reach);
-    if (function_[inst].op == Op::While && work_.Has(inst))
-      reach(function_.Operand(function_.Terminator(function_[inst].regions[0]), 0));
+    if (function_[inst].op == Op::While && work_.Has(inst)) reach(ConditionOf(function_, inst));
   }
   for (size_t at = 0; at < list.size(); ++at) {
     Value v = list[at];
-    if (IsCarriedParam(function_, v)) {
-      Inst loop = function_[Block(function_[v].owner)].owner;
-      reach(function_.Result(loop, function_[v].number - (function_[loop].op == Op::For ? 1 : 0)));
+    if (std::optional<uint32_t> k = CarriedNumber(function_, v)) {
+      reach(function_.Result(function_[Block(function_[v].owner)].owner, *k));
       continue;
     }
     Inst inst = function_.DefiningInst(v);
@@ -145,8 +131,7 @@ void RecordingPlan::FindReplayedArrays() {
           bool branch = function_[around].op == Op::If;
           uint32_t fixed = branch ? 1 : function_[around].operand_count - function_[around].result_count;
           for (uint32_t n = 0; n < fixed; ++n) reach(function_.Operand(around, n));
-          if (function_[around].op == Op::While)
-            reach(function_.Operand(function_.Terminator(function_[around].regions[0]), 0));
+          if (function_[around].op == Op::While) reach(ConditionOf(function_, around));
         }
       }
       continue;
@@ -161,7 +146,7 @@ void RecordingPlan::FindReplayedArrays() {
     if (IsSerialLoop(data.op)) {
       uint32_t k = v.raw - data.first_result.raw;
       reach(CarriedYield(function_, inst, k));
-      if (data.op == Op::While) reach(function_.Operand(function_.Terminator(data.regions[0]), 0));
+      if (data.op == Op::While) reach(ConditionOf(function_, inst));
       for (Value operand : function_.Operands(inst)) reach(operand);
       reach(CarriedParam(function_, inst, k));
     } else if (data.op == Op::If) {
@@ -253,7 +238,7 @@ void RecordingPlan::PlanUnit(Block unit) {
     // A carried value that can be inverted need not be taped.
     std::vector<uint32_t> carried;
     for (Value v : closure.recorded)
-      if (IsCarriedParam(function_, v)) carried.push_back(CarriedNumber(function_, v));
+      if (std::optional<uint32_t> k = CarriedNumber(function_, v)) carried.push_back(*k);
     std::sort(carried.begin(), carried.end());
     std::unordered_set<uint32_t> restored;
     for (const Restore& restore : PlanRestores(function_, tree_, closure.owner, carried))
@@ -275,9 +260,10 @@ void RecordingPlan::PlanUnit(Block unit) {
 
 void RecordingPlan::PlanRestoresOf(Closure& closure) {
   std::vector<uint32_t> carried;
-  for (Value v : closure.recorded)
-    if (IsCarriedParam(function_, v) && !closure.taped.contains(v.raw))
-      carried.push_back(CarriedNumber(function_, v));
+  for (Value v : closure.recorded) {
+    std::optional<uint32_t> k = CarriedNumber(function_, v);
+    if (k && !closure.taped.contains(v.raw)) carried.push_back(*k);
+  }
   std::sort(carried.begin(), carried.end());
   std::vector<Restore> restores = PlanRestores(function_, tree_, closure.owner, carried);
   for (const Restore& restore : restores) {
@@ -332,8 +318,7 @@ void RecordingPlan::Close(Closure& closure) {
   }
   if (closure.owner.Valid() && function_[closure.owner].op == Op::While && work_.Has(closure.owner)) {
     // The trip count is the number of times that the condition held in a forward run.
-    NeedForward(closure, closure.owner,
-                function_.Operand(function_.Terminator(function_[closure.owner].regions[0]), 0));
+    NeedForward(closure, closure.owner, ConditionOf(function_, closure.owner));
     if (function_[closure.owner].Has(ir::Word::HasMax))
       NeedForward(closure, closure.owner, function_.Operand(closure.owner, 0));
   }
@@ -410,13 +395,13 @@ void RecordingPlan::ExpandForward(Closure& closure, Inst root, Value v) {
     if (function_[loop].op == Op::For) {
       for (uint32_t n = 0; n < 3; ++n) NeedForward(closure, root, function_.Operand(loop, n));
     } else {
-      NeedForward(closure, root, function_.Operand(function_.Terminator(function_[loop].regions[0]), 0));
+      NeedForward(closure, root, ConditionOf(function_, loop));
       if (function_[loop].Has(ir::Word::HasMax)) NeedForward(closure, root, function_.Operand(loop, 0));
     }
-    if (!IsCarriedParam(function_, v)) return;
-    uint32_t k = function_[v].number - (function_[loop].op == Op::For ? 1 : 0);
-    NeedForward(closure, root, CarriedInit(function_, loop, k));
-    NeedForward(closure, root, CarriedYield(function_, loop, k));
+    if (std::optional<uint32_t> k = CarriedNumber(function_, v)) {
+      NeedForward(closure, root, CarriedInit(function_, loop, *k));
+      NeedForward(closure, root, CarriedYield(function_, loop, *k));
+    }
     return;
   }
   if (Inst store = stored_.Of(v); store.Valid()) {
@@ -469,8 +454,7 @@ void RecordingPlan::NeedArrayWrites(Closure& closure, Inst root, Inst inst, std:
   uint32_t fixed = data.op == Op::If ? 1 : data.operand_count - data.result_count;
   for (uint32_t n = 0; n < fixed; ++n) need(function_.Operand(inst, n));
   if (!root.Valid()) root = inst;
-  if (data.op == Op::While)
-    NeedForward(closure, root, function_.Operand(function_.Terminator(data.regions[0]), 0));
+  if (data.op == Op::While) NeedForward(closure, root, ConditionOf(function_, inst));
   for (Block region : data.regions) {
     if (!region.Valid()) continue;
     for (Inst inner : function_[region].insts) {
@@ -499,7 +483,7 @@ std::vector<Value> RecordingPlan::ChooseTape(const Closure& closure,
   std::vector<Value> carried;
   uint64_t carried_bits = 0;
   for (Value v : closure.recorded) {
-    if (!IsCarriedParam(function_, v) || restored.contains(v.raw)) continue;
+    if (!CarriedNumber(function_, v) || restored.contains(v.raw)) continue;
     carried.push_back(v);
     carried_bits += BitsOf(function_, v);
   }
@@ -516,7 +500,7 @@ std::vector<Value> RecordingPlan::ChooseTape(const Closure& closure,
     CutGraph::Node node;
     bool keepable = function_.TypeOf(v).IsScalar();
     node.cost = keepable ? BitsOf(function_, v) : CutGraph::kInfinite;
-    node.source = IsCarriedParam(function_, v) && !restored.contains(v.raw);
+    node.source = CarriedNumber(function_, v) && !restored.contains(v.raw);
     graph.nodes.push_back(std::move(node));
   }
   auto link = [&](Value from, uint32_t to) {

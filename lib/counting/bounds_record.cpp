@@ -70,10 +70,7 @@ class BoundsKernelBuilder {
     AddBoundsCheck(*builder_, parameters_, Tag(), chosen().size());
     if (!complete_) return nullptr;
     builder_->Terminate(Op::Return, {});
-    StringId name = made_->name;
-    module_.AddFunction(made_->kind, name);
-    module_.Replace(std::move(made_));
-    return module_.Find(name);
+    return &module_.AddFunction(std::move(made_));
   }
 
  private:
@@ -339,29 +336,22 @@ IndexSet<Value> AbsentParameters(const Function& gradient) {
   return absent;
 }
 
+/// Whether some stack of the plan is so.
+template <class Is>
+bool AnyStack(const AdstackPlan& plan, Is&& is) {
+  return std::ranges::any_of(plan.tasks,
+                             [&](const TaskPlan& task) { return std::ranges::any_of(task.stacks, is); });
+}
+
 bool HasRows(const AdstackPlan& plan) {
-  for (const TaskPlan& task : plan.tasks) {
-    for (const PlannedStack& stack : task.stacks) {
-      if (stack.storage == artifact::Storage::kRow) return true;
-    }
-  }
-  return false;
+  return AnyStack(plan, [](const PlannedStack& stack) { return stack.storage == artifact::Storage::kRow; });
 }
 
 /// Whether arguments and shapes alone say what a launch of the kernel takes.
 bool IsSizedByArguments(const AdstackPlan& plan) {
-  for (const TaskPlan& task : plan.tasks) {
-    for (const PlannedStack& stack : task.stacks) {
-      if (plan.exprs.ClassOf(stack.capacity) == artifact::SizeClass::kS2) return false;
-    }
-  }
-  return true;
-}
-
-void Drop(ir::Module& module, const Function* function) {
-  std::vector<unsigned char> keep(module.functions.size(), 1);
-  for (size_t n = 0; n < keep.size(); ++n) keep[n] = module.functions[n].get() != function;
-  module.KeepFunctions(keep);
+  return !AnyStack(plan, [&](const PlannedStack& stack) {
+    return plan.exprs.ClassOf(stack.capacity) == artifact::SizeClass::kS2;
+  });
 }
 
 }  // namespace
@@ -392,7 +382,7 @@ BoundsKernel AddBoundsKernel(ir::Module& module, const Function& gradient, const
   BoundsKernel with_rows = make(true);
   bool better = with_rows.missed.size() < made.missed.size() && IsSizedByArguments(with_rows.plan);
   BoundsKernel& other = better ? made : with_rows;
-  if (other.function != nullptr) Drop(module, other.function);
+  if (other.function != nullptr) module.DropFunction(*other.function);
   return better ? std::move(with_rows) : std::move(made);
 }
 

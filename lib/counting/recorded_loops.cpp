@@ -18,7 +18,7 @@ using ir::Block, ir::Inst, ir::Op, ir::Value;
 namespace {
 
 bool IsRecordable(Op op) {
-  return op == Op::For || op == Op::While || op == Op::Parallel;
+  return analysis::IsSerialLoop(op) || op == Op::Parallel;
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "counting/repeatable.h"
 
+#include "analysis/loops.h"
+
 // A forward analysis over one task, repeated until nothing changes, since carried values and local memory go
 // round loops. The set of lost values only grows, so the analysis ends after a few more rounds than loops
 // nest.
@@ -57,7 +59,7 @@ void Repeatable::Visit(Inst inst, bool under_lost) {
     }
     return;
   }
-  if (data.op == Op::For || data.op == Op::While) return VisitLoop(inst, under_lost);
+  if (analysis::IsSerialLoop(data.op)) return VisitLoop(inst, under_lost);
   if (analysis::IsParallel(data.op)) return VisitRegions(inst, under_lost);
   if (data.op == Op::StackPush || data.op == Op::StackPop || data.op == Op::StackTop)
     return VisitStack(inst, under_lost);
@@ -73,18 +75,16 @@ void Repeatable::VisitRegions(Inst inst, bool under_lost) {
 
 void Repeatable::VisitLoop(Inst inst, bool under_lost) {
   const ir::InstData& data = from_[inst];
-  bool is_for = data.op == Op::For;
-  uint32_t fixed = is_for ? 3u : data.Has(ir::Word::HasMax) ? 1u : 0u;
-  uint32_t first_param = is_for ? 1 : 0;
-  bool lost = under_lost || AnyLost(from_.Operands(inst).first(fixed));
-  if (!is_for) lost = lost || Lost(from_.Operand(from_.Terminator(data.regions[0]), 0));
+  uint32_t fixed = data.operand_count - data.result_count;
+  bool lost = under_lost || AnyLost(from_.Operands(inst).first(fixed)) ||
+              (data.op == Op::While && Lost(analysis::ConditionOf(from_, inst)));
   if (lost) LoseControl(inst);
-  const std::vector<Value>& params = from_[data.regions[0]].params;
-  if (is_for && lost) Lose(params[0]);
-  Inst yield = from_.Terminator(data.regions[is_for ? 0 : 1]);
+  if (lost && data.op == Op::For) Lose(from_[data.regions[0]].params[0]);
   for (uint32_t n = 0; n < data.result_count; ++n) {
-    if (!lost && !Lost(from_.Operand(inst, fixed + n)) && !Lost(from_.Operand(yield, n))) continue;
-    Lose(params[first_param + n]);
+    if (!lost && !Lost(analysis::CarriedInit(from_, inst, n)) &&
+        !Lost(analysis::CarriedYield(from_, inst, n)))
+      continue;
+    Lose(analysis::CarriedParam(from_, inst, n));
     Lose(from_.Result(inst, n));
   }
   VisitRegions(inst, lost);
@@ -114,7 +114,7 @@ void Repeatable::VisitAccess(Inst inst, bool under_lost) {
 bool Repeatable::IsLeftOut(Inst inst, const std::function<bool(Value)>& has_stack) const {
   const ir::InstData& data = from_[inst];
   if (data.op == Op::Assert || data.op == Op::Print) return true;
-  if (data.op == Op::If || data.op == Op::For || data.op == Op::While) return LostControl(inst);
+  if (data.op == Op::If || analysis::IsSerialLoop(data.op)) return LostControl(inst);
   if (data.op == Op::StackNew) return !has_stack(from_.Result(inst));
   if (data.op == Op::StackPush || data.op == Op::StackPop || data.op == Op::StackTop) {
     bool has_slot = data.Has(ir::Word::HasSlot);
@@ -132,8 +132,7 @@ bool Repeatable::MayHaveWritten(Inst load) const {
   if (!memory_.IsWritten(memory_class)) return false;
   if (memory_.IsWrittenBetween(memory_class, begin_, structure_.Position(load))) return true;
   for (Inst around : structure_.Enclosing(load)) {
-    bool is_loop = from_[around].op == Op::For || from_[around].op == Op::While;
-    if (is_loop && memory_.IsWrittenIn(memory_class, around)) return true;
+    if (analysis::IsSerialLoop(from_[around].op) && memory_.IsWrittenIn(memory_class, around)) return true;
   }
   return false;
 }

@@ -94,10 +94,7 @@ class SizeKernelBuilder {
     if (!complete_) return nullptr;
     builder_->SetBlock(made_->Body());
     builder_->Terminate(Op::Return, {});
-    StringId made_name = made_->name;
-    module_.AddFunction(made_->kind, made_name);
-    module_.Replace(std::move(made_));
-    return module_.Find(made_name);
+    return &module_.AddFunction(std::move(made_));
   }
 
   /// The groups whose rows it counts, ascending.
@@ -182,9 +179,8 @@ class SizeKernelBuilder {
            (a.regions[0] == left) == (b.regions[0] == right);
   }
 
-  Value Element(uint32_t number) { return builder_->I64(number); }
   Value GroupElement(uint32_t group) {
-    return Element(static_cast<uint32_t>(plan_.stacks.size() + plan_.promises.size()) + group);
+    return builder_->I64(static_cast<int64_t>(plan_.stacks.size() + plan_.promises.size() + group));
   }
 
   void AddOne(uint32_t group) {
@@ -343,7 +339,7 @@ class SizeKernelBuilder {
 
   /// Raises sizes[number] to `count`.
   void Count(uint32_t number, Value count) {
-    Value index = Element(number);
+    Value index = builder_->I64(number);
     builder_->Access(Op::AtomicMax, sizes_, {&index, 1}, {&count, 1});
   }
 
@@ -371,10 +367,6 @@ class SizeKernelBuilder {
   std::vector<uint32_t> counted_, counted_stacks_;
 };
 
-}  // namespace
-
-namespace {
-
 /// Whether the promises of the task, if it has some, can be checked before a launch; else an error.
 bool CanCheck(const Function& kernel, const TaskPlan& task, const SizeKernelConfig& config, Inst unknown,
               diag::Diagnostics& diagnostics) {
@@ -389,10 +381,6 @@ bool CanCheck(const Function& kernel, const TaskPlan& task, const SizeKernelConf
       .AddHelp(
           "mark the parameter 'disjoint', which is trusted; --check-writes checks it while the kernel runs");
   return false;
-}
-
-bool Has(const std::vector<uint32_t>& numbers, uint32_t number) {
-  return std::find(numbers.begin(), numbers.end(), number) != numbers.end();
 }
 
 }  // namespace
@@ -428,7 +416,8 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
         bool counted = stack.addressing == artifact::Addressing::kCounted;
         runs_dry = runs_dry || (counted && stack.capacity == kNoNode);
         // The size kernel also counts for itself the stacks that it counts for the task, round by round.
-        if (!counted && WantsCounting(size.plan.exprs, stack) && Has(builder.counted_stacks(), stack.id)) {
+        if (!counted && WantsCounting(size.plan.exprs, stack) &&
+            std::ranges::count(builder.counted_stacks(), stack.id) > 0) {
           stack.capacity = kNoNode;
           stack.most = artifact::kNoIndex;
           stack.loose = false;
@@ -438,9 +427,7 @@ std::vector<SizeKernel> AddSizeKernels(ir::Module& module, const Function& kerne
     if (runs_dry) {
       // Dropping values of a stack without slots would leave its pops with wrong ones, and loops that depend
       // on them might never end.
-      std::vector<unsigned char> keep(module.functions.size(), 1);
-      keep.back() = 0;
-      module.KeepFunctions(keep);
+      module.DropFunction(*function);
       continue;
     }
     own.size_kernel = module.Text(function->name);

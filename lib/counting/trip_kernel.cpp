@@ -59,7 +59,7 @@ class Slice {
     while (!pending_.empty() && possible_) {
       Value next = pending_.back();
       pending_.pop_back();
-      if (Inst inst = from_.DefiningInst(next); inst.Valid()) NeedInst(TopOf(inst));
+      if (Inst inst = from_.DefiningInst(next); inst.Valid()) NeedInst(analysis::TopLevelOf(from_, inst));
     }
     return possible_;
   }
@@ -80,11 +80,6 @@ class Slice {
   }
 
  private:
-  Inst TopOf(Inst inst) const {
-    while (from_[inst].parent != from_.Body()) inst = from_[from_[inst].parent].owner;
-    return inst;
-  }
-
   void NeedInst(Inst top) {
     if (!needed_.Insert(top)) return;
     if (Value stored = repeats_ ? StoredFor(top) : Value(); stored.Valid()) {
@@ -110,7 +105,8 @@ class Slice {
   /// Everything that fills a local array.
   void NeedWrites(Value array) {
     for (Inst inst : structure_.Order()) {
-      if (analysis::WritesMemory(from_[inst].op) && from_.Operand(inst, 0) == array) NeedInst(TopOf(inst));
+      if (analysis::WritesMemory(from_[inst].op) && from_.Operand(inst, 0) == array)
+        NeedInst(analysis::TopLevelOf(from_, inst));
     }
   }
 
@@ -252,9 +248,7 @@ class TripKernels {
       builder.Access(Op::Store, sizes, {&index, 1}, {&trips, 1});
     }
     builder.Terminate(Op::Return, {});
-    module_.AddFunction(made->kind, name);
-    module_.Replace(std::move(made));
-    transform::SimplifyFunction(module_, *module_.Find(name), {});
+    transform::SimplifyFunction(module_, module_.AddFunction(std::move(made)), {});
   }
 
   Value AddTrips(Inst parallel, uint32_t axis) {

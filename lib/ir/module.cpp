@@ -74,8 +74,12 @@ uint32_t Module::AddStruct(StructMember members) {
 }
 
 Function& Module::AddFunction(FunctionKind kind, StringId name) {
-  function_ids_.emplace(name, static_cast<uint32_t>(functions.size()));
-  functions.push_back(std::make_unique<Function>(kind, name));
+  return AddFunction(std::make_unique<Function>(kind, name));
+}
+
+Function& Module::AddFunction(std::unique_ptr<Function> function) {
+  function_ids_.emplace(function->name, static_cast<uint32_t>(functions.size()));
+  functions.push_back(std::move(function));
   return *functions.back();
 }
 
@@ -102,6 +106,12 @@ void Module::KeepFunctions(std::span<const unsigned char> keep) {
     if (item.position != kNoAttr) remaining_items.push_back(item);
   }
   items = std::move(remaining_items);
+}
+
+void Module::DropFunction(const Function& function) {
+  std::vector<unsigned char> keep;
+  for (const auto& other : functions) keep.push_back(other.get() != &function);
+  KeepFunctions(keep);
 }
 
 Type Module::ElementType(const Function& function, Value base, uint32_t field) const {

@@ -105,10 +105,14 @@ class Module {
   uint32_t AddLayout(Layout layout);
   uint32_t AddStruct(StructMember members);
   Function& AddFunction(FunctionKind kind, StringId name);
+  /// Adds a function that has been built, of a name that no other one has.
+  Function& AddFunction(std::unique_ptr<Function> function);
   /// Puts a rebuilt function in the place of the one of the same name.
   void Replace(std::unique_ptr<Function> function);
   /// Drops every function whose flag (one per function, in order) is 0, from the items too.
   void KeepFunctions(std::span<const unsigned char> keep);
+  /// Drops `function`, from the items too.
+  void DropFunction(const Function& function);
 
   /// Element type of an access base: buffer element, field `attr` of a layout, array element.
   Type ElementType(const Function& function, Value base, uint32_t field) const;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "analysis/loops.h"
 #include "analysis/memory.h"
+#include "analysis/structure.h"
 #include "analysis/tasks.h"
 #include "analysis/walk.h"
 #include "ir/module.h"
@@ -27,6 +29,7 @@
 
 namespace adc::sizing {
 
+using analysis::CarriedInit, analysis::CarriedParam, analysis::CarriedYield;
 using ir::ArithmeticOp, ir::BitsOp, ir::Block, ir::CompareOp, ir::ControlOp, ir::Inst, ir::Op, ir::OpClass;
 using ir::Type, ir::Value, ir::ValueKind;
 
@@ -85,15 +88,14 @@ Bounds::Bounds(const ir::Module& module, const ir::Function& function, SizeAlgeb
 }
 
 uint32_t Bounds::TaskOf(Inst inst) const {
-  while (function_[inst].parent != function_.Body()) inst = function_[function_[inst].parent].owner;
-  return task_of_.Get(inst);
+  return task_of_.Get(analysis::TopLevelOf(function_, inst));
 }
 
 uint32_t Bounds::DepthOf(Block block) const {
   uint32_t depth = 0;
   for (Inst owner = function_[block].owner; owner.Valid(); owner = function_[function_[owner].parent].owner) {
     Op op = function_[owner].op;
-    if (op == Op::For || op == Op::While) ++depth;
+    if (analysis::IsSerialLoop(op)) ++depth;
     if (op == Op::Parallel || op == Op::ParallelOver)
       depth += static_cast<uint32_t>(function_[function_[owner].regions[0]].params.size());
   }
@@ -234,18 +236,6 @@ Range Bounds::OfParam(Block block, uint32_t number, Type type) {
   return {low.lower, algebra_.Add(low.upper, last)};
 }
 
-Value Bounds::InitialOf(Inst loop, uint32_t number) const {
-  const ir::InstData& data = function_[loop];
-  uint32_t first = data.op == Op::For ? 3 : (data.Has(ir::Word::HasMax) ? 1 : 0);
-  return function_.Operand(loop, first + number);
-}
-
-Value Bounds::YieldOf(Inst loop, uint32_t number) const {
-  const ir::InstData& data = function_[loop];
-  Inst yield = function_.Terminator(data.regions[data.op == Op::While ? 1 : 0]);
-  return function_.Operand(yield, number);
-}
-
 NodeId Bounds::SumOfEarlier(Inst loop, NodeId body) {
   uint32_t level = LevelOf(loop);
   if (level >= kNoLevel) return kNoNode;
@@ -253,11 +243,9 @@ NodeId Bounds::SumOfEarlier(Inst loop, NodeId body) {
 }
 
 Range Bounds::OfCarried(Inst loop, uint32_t number) {
-  Range initial = Of(InitialOf(loop, number));
-  Value param =
-      function_[function_[loop].regions[0]].params[number + (function_[loop].op == Op::For ? 1 : 0)];
-  Value yield = YieldOf(loop, number);
-  if (std::optional<Range> step = Increment(yield, param, 0)) {
+  Range initial = Of(CarriedInit(function_, loop, number));
+  Value yield = CarriedYield(function_, loop, number);
+  if (std::optional<Range> step = Increment(yield, CarriedParam(function_, loop, number), 0)) {
     NodeId lower = algebra_.Add(initial.lower, SumOfEarlier(loop, step->lower));
     if (step->Exact() && initial.Exact()) return Range::Exactly(lower);
     return {lower, algebra_.Add(initial.upper, SumOfEarlier(loop, step->upper))};
@@ -266,30 +254,28 @@ Range Bounds::OfCarried(Inst loop, uint32_t number) {
 }
 
 Range Bounds::OfLoopResult(Inst loop, uint32_t number) {
-  Range initial = Of(InitialOf(loop, number));
-  Value param =
-      function_[function_[loop].regions[0]].params[number + (function_[loop].op == Op::For ? 1 : 0)];
-  Value yield = YieldOf(loop, number);
+  Range initial = Of(CarriedInit(function_, loop, number));
+  Value yield = CarriedYield(function_, loop, number);
   Trips trips = TripsOf(loop);
-  if (std::optional<Range> step = Increment(yield, param, 0)) {
+  if (std::optional<Range> step = Increment(yield, CarriedParam(function_, loop, number), 0)) {
     uint32_t level = LevelOf(loop);
     if (trips.exact && step->Exact() && initial.Exact())
       return WhereItRuns(
           loop,
           Range::Exactly(algebra_.Add(initial.lower, algebra_.SumBelow(level, trips.upper, step->lower))),
           initial);
-    NodeId down = step->lower, up = step->upper;
-    if (!trips.exact) {  // it may stop at any earlier iteration
-      down = algebra_.Min(down, algebra_.Const(0));
-      up = algebra_.Clamp0(up);
-    }
+    Range change = ChangeOfSome(trips, *step);
     NodeId zero = algebra_.Const(0);
     // A value that never grows, or never shrinks, needs no trip count on that side.
-    NodeId fall = down == zero ? zero : algebra_.SumBelow(level, trips.upper, down);
-    NodeId rise = up == zero ? zero : algebra_.SumBelow(level, trips.upper, up);
+    NodeId fall = change.lower == zero ? zero : algebra_.SumBelow(level, trips.upper, change.lower);
+    NodeId rise = change.upper == zero ? zero : algebra_.SumBelow(level, trips.upper, change.upper);
     return WhereItRuns(loop, {algebra_.Add(initial.lower, fall), algebra_.Add(initial.upper, rise)}, initial);
   }
   return WhereItRuns(loop, ranges_.Union(initial, Closed(loop, Of(yield))), initial);
+}
+
+Range Bounds::ChangeOfSome(Trips trips, Range step) {
+  return trips.exact ? step : Range{algebra_.Min(step.lower, algebra_.Const(0)), algebra_.Clamp0(step.upper)};
 }
 
 Range Bounds::WhereItRuns(Inst loop, Range left, Range initial) {
@@ -341,17 +327,13 @@ std::optional<Range> Bounds::Increment(Value value, Value param, uint32_t depth)
     return both(function_.Operand(then_yield, number), function_.Operand(else_yield, number));
   }
   if (data.op == Op::For) {  // an inner loop that goes on counting
-    std::optional<Range> start = Increment(InitialOf(inst, number), param, depth + 1);
+    std::optional<Range> start = Increment(CarriedInit(function_, inst, number), param, depth + 1);
     if (!start) return std::nullopt;
-    Value inner = function_[data.regions[0]].params[number + 1];
-    std::optional<Range> step = Increment(YieldOf(inst, number), inner, depth + 1);
+    Value inner = CarriedParam(function_, inst, number);
+    std::optional<Range> step = Increment(CarriedYield(function_, inst, number), inner, depth + 1);
     if (!step) return std::nullopt;
     Trips trips = TripsOf(inst);
-    NodeId down = step->lower, up = step->upper;
-    if (!trips.exact) {
-      down = algebra_.Min(down, algebra_.Const(0));
-      up = algebra_.Clamp0(up);
-    }
+    auto [down, up] = ChangeOfSome(trips, *step);
     NodeId fall = algebra_.SumBelow(LevelOf(inst), trips.upper, down);
     NodeId rise = up == down ? fall : algebra_.SumBelow(LevelOf(inst), trips.upper, up);
     return ranges_.Sum(*start, {fall, rise});

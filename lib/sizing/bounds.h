@@ -83,8 +83,8 @@ class Bounds {
   bool MayWrap(ir::Value value) const;
   /// `value` as `param` plus something, where it is that.
   std::optional<Range> Increment(ir::Value value, ir::Value param, uint32_t depth);
-  ir::Value InitialOf(ir::Inst loop, uint32_t number) const;
-  ir::Value YieldOf(ir::Inst loop, uint32_t number) const;
+  /// The change in one iteration, or in none where the loop may stop earlier than it says.
+  Range ChangeOfSome(Trips trips, Range step);
   uint32_t DepthOf(ir::Block block) const;
 
   const ir::Module& module_;
