@@ -57,14 +57,12 @@ bool PassesDerivative(Op op) {
 
 Activity::Activity(const ir::Module& module, const Function& function, DiffParameters parameters)
     : module_(module), function_(function), structure_(function), parameters_(std::move(parameters)) {
-  for (uint32_t n = 0; n < function.params.size(); ++n) parameter_number_[function.Params()[n]] = n + 1;
   SpreadVaried();
   SpreadUseful();
 }
 
 bool Activity::DiffParameter(Value base, uint32_t field) const {
-  uint32_t number = parameter_number_.Get(base);
-  if (number == 0 || !parameters_.is_diff[number - 1]) return false;
+  if (!function_.IsParameter(base) || !IsDiff(function_[base].number)) return false;
   Type type = function_.TypeOf(base);
   if (!type.IsLayout()) return true;
   const ir::LayoutField& member = module_.layouts[type.count].fields[field];

@@ -45,8 +45,7 @@ class Activity {
   const ir::Function& function_;
   analysis::Structure structure_;
   DiffParameters parameters_;
-  SideTable<ir::Value, uint32_t> parameter_number_;  ///< plus one
-  IndexSet<ir::Value> varied_;                       ///< values; local arrays by their alloca
+  IndexSet<ir::Value> varied_;  ///< values; local arrays by their alloca
   IndexSet<ir::Value> useful_;
 };
 

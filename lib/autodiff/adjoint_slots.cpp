@@ -11,7 +11,7 @@ AdjointSlots::AdjointSlots(const ir::Function& primal)
   for (uint32_t n = 0; n < primal.ValueCount(); ++n) {
     Type type = primal.TypeOf(Value(n));
     if (!type.IsFloat() || type.IsScalar()) continue;
-    vector_slot_[n] = static_cast<uint32_t>(primal.ValueCount() + extra_types_.size());
+    vector_slot_[n] = Count();
     extra_types_.insert(extra_types_.end(), type.Components(), AdjointType(type.ScalarType()));
   }
 }
@@ -23,7 +23,7 @@ Type AdjointSlots::TypeOf(uint32_t slot) const {
 
 uint32_t AdjointSlots::Add(Type type) {
   extra_types_.push_back(type);
-  return static_cast<uint32_t>(primal_.ValueCount() + extra_types_.size() - 1);
+  return Count() - 1;
 }
 
 }  // namespace adc::autodiff

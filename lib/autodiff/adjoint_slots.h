@@ -1,6 +1,6 @@
 #pragma once
-// Slots of adjoints: a scalar value of the primal has one, a vector or matrix one per component, and a sum of
-// updates that is held in a register (held_updates.h) one more.
+// Slots of adjoints, or of tangents: a scalar value of the primal has one, a vector or matrix one per
+// component, and a sum of updates that is held in a register (held_updates.h) one more.
 
 #include <vector>
 
@@ -16,6 +16,7 @@ class AdjointSlots {
     return primal_.TypeOf(v).IsScalar() ? v.raw : vector_slot_[v.raw] + component;
   }
   uint32_t CountOf(ir::Value v) const { return primal_.TypeOf(v).Components(); }
+  uint32_t Count() const { return static_cast<uint32_t>(primal_.ValueCount() + extra_types_.size()); }
   /// The type of the adjoint.
   ir::Type TypeOf(uint32_t slot) const;
   /// The slot is that of a scalar value of the primal.

@@ -28,9 +28,7 @@ AdjointSweep::AdjointSweep(ReverseKernel& kernel, PrimalSweep& primal_sweep)
       primal_sweep_(primal_sweep),
       slots_(primal_),
       held_(primal_, tree_, work_, slots_),
-      zeros_(primal_, activity_) {
-  for (uint32_t n = 0; n < primal_.params.size(); ++n) parameter_number_[primal_.Params()[n]] = n + 1;
-}
+      zeros_(primal_, activity_) {}
 
 void AdjointSweep::ReverseTask(const analysis::Task& task) {
   const std::vector<Inst>& body = primal_[primal_.Body()].insts;
@@ -61,11 +59,8 @@ void AdjointSweep::ReverseParallel(const analysis::Task& task) {
   ir::Block body = built_[loop].regions[0];
   builder_.SetBlock(body);
   size_t value_mark = values_.Mark();
-  for (size_t n = 0; n < primal_[data.regions[0]].params.size(); ++n) {
-    Value index = primal_[data.regions[0]].params[n];
-    names_.Name(built_[body].params[n], "", primal_, index);
-    values_.Set(index.raw, built_[body].params[n]);
-  }
+  for (size_t n = 0; n < primal_[data.regions[0]].params.size(); ++n)
+    Bind(primal_[data.regions[0]].params[n], built_[body].params[n]);
   ReverseUnit(data.regions[0], false);
   const std::vector<Inst>& insts = primal_[primal_.Body()].insts;
   ReverseInsts(std::span<const Inst>(insts).subspan(task.first, task.last - task.first - 1));
@@ -79,6 +74,21 @@ void AdjointSweep::ReverseParallel(const analysis::Task& task) {
 Value AdjointSweep::AdjointOrZero(uint32_t slot) {
   Value g = Adjoint(slot);
   return g.Valid() ? g : builder_.Zero(slots_.TypeOf(slot));
+}
+
+void AdjointSweep::AppendAdjoints(std::span<const uint32_t> slots, std::vector<Value>& adjoints) {
+  for (uint32_t slot : slots) adjoints.push_back(AdjointOrZero(slot));
+}
+
+void AdjointSweep::TakeAdjoints(std::span<const uint32_t> slots, Inst made, size_t first) {
+  for (size_t n = 0; n < slots.size(); ++n)
+    adjoints_.Set(slots[n], built_.Result(made, static_cast<uint32_t>(first + n)));
+}
+
+std::vector<Type> AdjointSweep::TypesOf(std::span<const uint32_t> slots) const {
+  std::vector<Type> types;
+  for (uint32_t slot : slots) types.push_back(slots_.TypeOf(slot));
+  return types;
 }
 
 void AdjointSweep::Accumulate(Value v, Value contribution, uint32_t component) {
@@ -99,17 +109,8 @@ bool AdjointSweep::IsZero(Value v) const {
   return built_.IsConstant(v) && built_.ConstantOf(v).bits == 0;
 }
 
-void AdjointSweep::Refuse(diag::ErrorId id, Inst inst, std::string text, std::string help) {
-  kernel_.failed = true;
-  diagnostics_.Error(id, primal_[inst].span, std::move(text)).AddHelp(std::move(help));
-}
-
 void AdjointSweep::CollectSlots(Inst inst, Inst outer, std::vector<uint32_t>& slots) const {
   if (!work_.Has(inst)) return;
-  auto collect = [&](Value v) {
-    if (!activity_.Active(v) || primal_.TypeOf(v).IsArray() || tree_.Inside(v, outer)) return;
-    for (uint32_t c = 0; c < slots_.CountOf(v); ++c) slots.push_back(slots_.Of(v, c));
-  };
   const ir::InstData& data = primal_[inst];
   if (data.op == Op::VecGet && primal_.IsConstant(primal_.Operand(inst, 1))) {
     Value source = primal_.Operand(inst, 0);
@@ -123,12 +124,16 @@ void AdjointSweep::CollectSlots(Inst inst, Inst outer, std::vector<uint32_t>& sl
     if (outer == until || tree_.Inside(primal_[outer].parent, until)) slots.push_back(held_.SlotOf(inst));
     return;
   }
-  for (Value v : primal_.Operands(inst)) collect(v);
-  for (Block region : data.regions) {
+  for (Value v : primal_.Operands(inst)) CollectSlots(v, outer, slots);
+  CollectFromRegions(inst, outer, slots);
+}
+
+void AdjointSweep::CollectFromRegions(Inst inst, Inst outer, std::vector<uint32_t>& slots) const {
+  for (Block region : primal_[inst].regions) {
     if (!region.Valid()) continue;
     for (Inst inner : primal_[region].insts) {
       if (primal_[inner].op == Op::Yield) {
-        for (Value v : primal_.Operands(inner)) collect(v);
+        for (Value v : primal_.Operands(inner)) CollectSlots(v, outer, slots);
       } else {
         CollectSlots(inner, outer, slots);
       }
@@ -136,21 +141,14 @@ void AdjointSweep::CollectSlots(Inst inst, Inst outer, std::vector<uint32_t>& sl
   }
 }
 
+void AdjointSweep::CollectSlots(Value v, Inst outer, std::vector<uint32_t>& slots) const {
+  if (!activity_.Active(v) || primal_.TypeOf(v).IsArray() || tree_.Inside(v, outer)) return;
+  for (uint32_t c = 0; c < slots_.CountOf(v); ++c) slots.push_back(slots_.Of(v, c));
+}
+
 std::vector<uint32_t> AdjointSweep::OuterSlots(Inst inst) const {
   std::vector<uint32_t> slots;
-  const ir::InstData& data = primal_[inst];
-  for (Block region : data.regions) {
-    if (!region.Valid()) continue;
-    for (Inst inner : primal_[region].insts) {
-      if (primal_[inner].op != Op::Yield) {
-        CollectSlots(inner, inst, slots);
-        continue;
-      }
-      for (Value v : primal_.Operands(inner))
-        if (activity_.Active(v) && !primal_.TypeOf(v).IsArray() && !tree_.Inside(v, inst))
-          for (uint32_t c = 0; c < slots_.CountOf(v); ++c) slots.push_back(slots_.Of(v, c));
-    }
-  }
+  CollectFromRegions(inst, inst, slots);
   std::sort(slots.begin(), slots.end());
   slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
   return slots;
@@ -208,22 +206,15 @@ void AdjointSweep::ReverseOnSide(Inst inst, uint32_t side) {
   if (!seeded) return;
   std::vector<uint32_t> slots = OuterSlots(inst);
   if (primal_[inst].op != Op::If) {
-    for (uint32_t k = 0; k < primal_[inst].result_count; ++k) {
-      Value init = CarriedInit(primal_, inst, k);
-      if (!activity_.Active(init)) continue;
-      for (uint32_t c = 0; c < slots_.CountOf(init); ++c) slots.push_back(slots_.Of(init, c));
-    }
+    for (uint32_t k = 0; k < primal_[inst].result_count; ++k)
+      CollectSlots(CarriedInit(primal_, inst, k), inst, slots);
     std::sort(slots.begin(), slots.end());
     slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
   }
-  std::vector<Type> types;
-  std::vector<Value> before;
-  for (uint32_t slot : slots) {
-    types.push_back(slots_.TypeOf(slot));
-    before.push_back(AdjointOrZero(slot));
-  }
+  std::vector<Value> before, after;
+  AppendAdjoints(slots, before);
   auto [condition, wanted] = ConditionOf(side, 0);
-  Inst branch = builder_.If(condition, types);
+  Inst branch = builder_.If(condition, TypesOf(slots));
   Block outer = builder_.block();
   builder_.SetBlock(built_[branch].regions[wanted ? 1 : 0]);
   builder_.Yield(before);
@@ -232,14 +223,12 @@ void AdjointSweep::ReverseOnSide(Inst inst, uint32_t side) {
   size_t adjoint_mark = adjoints_.Mark();
   primal_[inst].op == Op::If ? ReverseIf(inst) : ReverseLoop(inst);
   builder_.SetSpan(primal_[inst].span);
-  std::vector<Value> after;
-  for (uint32_t slot : slots) after.push_back(AdjointOrZero(slot));
+  AppendAdjoints(slots, after);
   builder_.Yield(after);
   values_.Rollback(value_mark);
   adjoints_.Rollback(adjoint_mark);
   builder_.SetBlock(outer);
-  for (size_t n = 0; n < slots.size(); ++n)
-    adjoints_.Set(slots[n], built_.Result(branch, static_cast<uint32_t>(n)));
+  TakeAdjoints(slots, branch);
 }
 
 void AdjointSweep::ReverseIf(Inst inst) {
@@ -253,12 +242,10 @@ void AdjointSweep::ReverseIf(Inst inst) {
   }
   if (seeds.empty() && !work_.TouchesMemory(inst) && !plan_.WritesReplayedArray(inst)) return;
   std::vector<uint32_t> slots = OuterSlots(inst);
-  std::vector<Type> types;
-  for (uint32_t slot : slots) types.push_back(slots_.TypeOf(slot));
 
   // The branch's own primal sweep is done where its forward run was widened; its values are available then.
   bool widened = primal_sweep_.IsWidened(inst);
-  Inst branch = builder_.If(At(primal_.Operand(inst, 0)), types);
+  Inst branch = builder_.If(At(primal_.Operand(inst, 0)), TypesOf(slots));
   Block outer = builder_.block();
   for (uint32_t side = 0; side < 2; ++side) {
     Block region = data.regions[side];
@@ -271,15 +258,14 @@ void AdjointSweep::ReverseIf(Inst inst) {
     ReverseUnit(region, widened);
     builder_.SetSpan(data.span);
     std::vector<Value> yields;
-    for (uint32_t slot : slots) yields.push_back(AdjointOrZero(slot));
+    AppendAdjoints(slots, yields);
     builder_.Yield(yields);
     values_.Rollback(value_mark);
     adjoints_.Rollback(adjoint_mark);
     adjoint_arrays_.Rollback(array_mark);
   }
   builder_.SetBlock(outer);
-  for (size_t n = 0; n < slots.size(); ++n)
-    adjoints_.Set(slots[n], built_.Result(branch, static_cast<uint32_t>(n)));
+  TakeAdjoints(slots, branch);
 }
 
 Value AdjointSweep::UndoUpdate(Inst loop, const Restore& restore, Value state) {
@@ -334,8 +320,7 @@ void AdjointSweep::PopTape(Inst loop, Value index) {
   Value slot = tape->entries.empty() ? Value() : IterationSlot(loop, index);
   for (const TapeEntry& entry : tape->entries) {
     Value popped = builder_.StackPop(entry.stack, slot);
-    names_.Name(popped, "", primal_, entry.value);
-    values_.Set(entry.value.raw, popped);
+    Bind(entry.value, popped);
   }
   PopUndo(*tape, IterationSlot(loop, index));
 }
@@ -348,7 +333,7 @@ void AdjointSweep::ReverseLoop(Inst inst) {
   bool seeded = CollectCarried(inst, &carried, &initial);
   if (!seeded && !work_.TouchesMemory(inst) && !plan_.WritesReplayedArray(inst)) return;
   std::vector<uint32_t> slots = OuterSlots(inst);
-  for (uint32_t slot : slots) initial.push_back(AdjointOrZero(slot));
+  AppendAdjoints(slots, initial);
   const std::vector<Restore>& restores = plan_.Restores(inst);
   for (const Restore& restore : restores) initial.push_back(At(primal_.Result(inst, restore.state)));
 
@@ -364,22 +349,14 @@ void AdjointSweep::ReverseLoop(Inst inst) {
   size_t array_mark = adjoint_arrays_.Mark();
   builder_.SetBlock(body);
   Value index = built_[body].params[0];
-  if (is_for) {
-    names_.Name(index, "", primal_, primal_[data.regions[0]].params[0]);
-    values_.Set(primal_[data.regions[0]].params[0].raw, index);
-  }
+  if (is_for) Bind(primal_[data.regions[0]].params[0], index);
   PopTape(inst, index);
   for (size_t n = 0; n < restores.size(); ++n) {
     Value state = built_[body].params[1 + carried.size() + slots.size() + n];
-    Value param = CarriedParam(primal_, inst, restores[n].param);
-    Value before = UndoUpdate(inst, restores[n], state);
-    names_.Name(before, "", primal_, param);
-    values_.Set(param.raw, before);
+    Bind(CarriedParam(primal_, inst, restores[n].param), UndoUpdate(inst, restores[n], state));
   }
-  for (size_t n = 0; n < slots.size(); ++n) {
-    Value param = built_[body].params[1 + carried.size() + n];
-    adjoints_.Set(slots[n], param);
-  }
+  for (size_t n = 0; n < slots.size(); ++n)
+    adjoints_.Set(slots[n], built_[body].params[1 + carried.size() + n]);
   std::vector<Value> seeds;
   for (size_t n = 0; n < carried.size(); ++n) {
     Value param = built_[body].params[1 + n];
@@ -402,15 +379,14 @@ void AdjointSweep::ReverseLoop(Inst inst) {
   std::vector<Value> yields;
   for (uint32_t place : carried)
     yields.push_back(AdjointOrZero(slots_.Of(CarriedParam(primal_, inst, place / 256), place % 256)));
-  for (uint32_t slot : slots) yields.push_back(AdjointOrZero(slot));
+  AppendAdjoints(slots, yields);
   for (const Restore& restore : restores) yields.push_back(At(CarriedParam(primal_, inst, restore.state)));
   builder_.Yield(yields);
   values_.Rollback(value_mark);
   adjoints_.Rollback(adjoint_mark);
   adjoint_arrays_.Rollback(array_mark);
   builder_.SetBlock(outer);
-  for (size_t n = 0; n < slots.size(); ++n)
-    adjoints_.Set(slots[n], built_.Result(loop, static_cast<uint32_t>(carried.size() + n)));
+  TakeAdjoints(slots, loop, carried.size());
   for (size_t n = 0; n < carried.size(); ++n)
     Accumulate(CarriedInit(primal_, inst, carried[n] / 256), built_.Result(loop, static_cast<uint32_t>(n)),
                carried[n] % 256);

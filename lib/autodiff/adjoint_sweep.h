@@ -58,8 +58,6 @@ class AdjointSweep : public Sweep {
   ir::Value FinalValue(ir::Inst inst, const std::vector<ir::Value>& indices);
   void FlushParameters();
   void FlushHeldUpdates(ir::Inst loop);
-  ir::Value Component(ir::Value v, uint32_t component);
-  void Refuse(diag::ErrorId id, ir::Inst inst, std::string text, std::string help);
 
   // Local arrays.
   void MakeAdjointArrays(std::span<const ir::Inst> insts);
@@ -71,6 +69,10 @@ class AdjointSweep : public Sweep {
   /// The adjoint of a slot so far; invalid while it is zero.
   ir::Value Adjoint(uint32_t slot) const { return adjoints_.Get(slot); }
   ir::Value AdjointOrZero(uint32_t slot);
+  void AppendAdjoints(std::span<const uint32_t> slots, std::vector<ir::Value>& adjoints);
+  /// From here on the adjoints of `slots` are results of `made`, from number `first` on.
+  void TakeAdjoints(std::span<const uint32_t> slots, ir::Inst made, size_t first = 0);
+  std::vector<ir::Type> TypesOf(std::span<const uint32_t> slots) const;
   /// The adjoint of a scalar value, taken: its definition has nothing more to add.
   ir::Value AdjointOf(ir::Value v) const { return Adjoint(slots_.Of(v)); }
   void Accumulate(ir::Value v, ir::Value contribution, uint32_t component = 0);
@@ -79,19 +81,19 @@ class AdjointSweep : public Sweep {
   /// The slots outside of `inst` to which its reverse may contribute, ascending.
   std::vector<uint32_t> OuterSlots(ir::Inst inst) const;
   void CollectSlots(ir::Inst inst, ir::Inst outer, std::vector<uint32_t>& slots) const;
+  void CollectFromRegions(ir::Inst inst, ir::Inst outer, std::vector<uint32_t>& slots) const;
+  /// Of a value, if it is active and made outside of `outer`.
+  void CollectSlots(ir::Value v, ir::Inst outer, std::vector<uint32_t>& slots) const;
   bool IsZero(ir::Value v) const;
   /// The adjoint of a parameter.
-  ir::Value CompanionOf(ir::Value param) const {
-    return kernel_.companions[parameter_number_.Get(param) - 1];
-  }
+  ir::Value CompanionOf(ir::Value param) const { return companions_[primal_[param].number]; }
 
   PrimalSweep& primal_sweep_;
   AdjointSlots slots_;
   HeldUpdates held_;
   StructuralZeros zeros_;
-  ScopedMap adjoints_;                               ///< slot -> built value
-  ScopedMap adjoint_arrays_;                         ///< local array -> its adjoint array
-  SideTable<ir::Value, uint32_t> parameter_number_;  ///< plus one
+  ScopedMap adjoints_;        ///< slot -> built value
+  ScopedMap adjoint_arrays_;  ///< local array -> its adjoint array
 };
 
 }  // namespace adc::autodiff

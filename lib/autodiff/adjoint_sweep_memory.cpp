@@ -136,8 +136,7 @@ void AdjointSweep::FlushParameters() {
       Value g = Adjoint(slots_.Of(param, c));
       if (!g.Valid() || IsZero(g)) continue;
       g = builder_.Cast(g, type.ScalarType());
-      builder_.Access(Op::AddTo, kernel_.companions[n], {}, {&g, 1}, ir::kNoAttr,
-                      type.IsScalar() ? ir::kNoAttr : c);
+      builder_.Access(Op::AddTo, companions_[n], {}, {&g, 1}, ir::kNoAttr, type.IsScalar() ? ir::kNoAttr : c);
     }
   }
 }

@@ -255,12 +255,4 @@ std::vector<Value> AdjointSweep::CallInPlace(Inst inst, const ir::Function& adjo
   return results;
 }
 
-Value AdjointSweep::Component(Value v, uint32_t component) {
-  Type type = built_.TypeOf(v);
-  if (type.IsScalar()) return v;
-  if (type.IsVec()) return builder_.Make(Op::VecGet, {v, builder_.I32(static_cast<int32_t>(component))});
-  return builder_.Make(Op::MatGet, {v, builder_.I32(static_cast<int32_t>(component / type.columns)),
-                                    builder_.I32(static_cast<int32_t>(component % type.columns))});
-}
-
 }  // namespace adc::autodiff

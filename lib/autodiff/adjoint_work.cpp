@@ -65,15 +65,16 @@ bool AdjointWork::Compute(Inst inst) {
   return work;
 }
 
-void AdjointWork::AppendReads(Inst inst, std::vector<Value>& reads) const {
-  if (!Has(inst)) return;
+std::vector<Value> AdjointWork::ReadsOf(Inst inst) const {
+  std::vector<Value> reads;
+  if (!Has(inst)) return reads;
   const ir::InstData& data = function_[inst];
   std::span<const Value> operands = function_.Operands(inst);
   if (ir::IsAccess(data.op)) {
     for (Value index : function_.Indices(inst)) reads.push_back(index);
     if (data.op == Op::AtomicMin || data.op == Op::AtomicMax)
       reads.push_back(function_.AccessValues(inst)[0]);
-    return;
+    return reads;
   }
   if (data.op == Op::For) {
     reads.insert(reads.end(), operands.begin(), operands.begin() + 3);
@@ -87,11 +88,12 @@ void AdjointWork::AppendReads(Inst inst, std::vector<Value>& reads) const {
     reads.push_back(operands[1]);
     reads.push_back(operands[2]);
   }
-  if (!HasPartials(data.op)) return;
+  if (!HasPartials(data.op)) return reads;
   PartialReads partial = ReadsOfPartials(function_, inst, ActiveOperandMask(function_, activity_, inst));
   for (uint32_t n = 0; n < operands.size(); ++n)
     if (partial.operands & (1u << n)) reads.push_back(operands[n]);
   if (partial.result) reads.push_back(function_.Result(inst));
+  return reads;
 }
 
 }  // namespace adc::autodiff

@@ -13,11 +13,6 @@ bool IsParameter(const Function& function, Value v, ir::ParamRole role) {
   return function.IsParameter(v) && function.params[data.number].role == role;
 }
 
-Inst TopLevel(const analysis::Structure& structure, Inst inst) {
-  std::vector<Inst> around = structure.Enclosing(inst);
-  return around.empty() ? inst : around.front();
-}
-
 /// Whether `value` is the number in C order of the element that `indices` name in a buffer with `extents`.
 class ElementNumber {
  public:
@@ -92,7 +87,7 @@ Inst CopyOf(const Function& function, Inst store) {
 bool LastsUntil(const analysis::Structure& structure, const analysis::MemoryClasses& memory, Inst reader,
                 uint32_t memory_class, uint32_t position) {
   if (!memory.IsWritten(memory_class)) return true;
-  uint32_t end = structure.End(TopLevel(structure, reader));
+  uint32_t end = structure.End(analysis::TopLevelOf(structure.function(), reader));
   Op own = structure.function()[reader].op;
   for (Inst write : memory.Writes(memory_class)) {
     uint32_t at = structure.Position(write);
@@ -119,7 +114,7 @@ FinalValues::FinalValues(const Function& function) : function_(function) {
 
 void FinalValues::AddCopies(const analysis::Structure& structure, const analysis::MemoryClasses& memory,
                             Inst reader, Value base) {
-  uint32_t end = structure.End(TopLevel(structure, reader));
+  uint32_t end = structure.End(analysis::TopLevelOf(structure.function(), reader));
   for (const Copied& copy : copies_) {
     uint32_t position = structure.Position(copy.load);
     if (position < end || function_.Operand(copy.load, 0) != base) continue;

@@ -16,7 +16,6 @@
 
 #include "autodiff/forward_emitter.h"
 #include "diag/errors/autodiff.h"
-#include "ir/clone.h"
 #include "ir/module.h"
 #include "support/check.h"
 
@@ -24,33 +23,14 @@ namespace adc::autodiff {
 
 using ir::Block, ir::Function, ir::Inst, ir::Module, ir::Op, ir::Type, ir::Value;
 
-ForwardEmitter::ForwardEmitter(Module& module, const Function& primal, diag::Diagnostics& diagnostics,
-                               const Activity& activity, uint32_t directions, DerivedKernel derived,
-                               ScopedMap values)
-    : module_(module),
-      primal_(primal),
-      diagnostics_(diagnostics),
+ForwardEmitter::ForwardEmitter(DerivedBody& body, const Activity& activity, uint32_t directions)
+    : Emitter(body),
       activity_(activity),
-      built_(*derived.function),
-      companions_(std::move(derived.companions)),
-      builder_(module, *derived.function, derived.function->Body()),
-      names_(module, *derived.function),
-      values_(std::move(values)),
       directions_(directions),
-      vector_slot_(primal.ValueCount(), 0),
+      slots_(primal_),
+      tangents_(size_t{directions} * slots_.Count()),
       twins_(directions),
-      infinite_(FindInfinitePartials(primal)) {
-  for (uint32_t n = 0; n < primal.params.size(); ++n) parameter_number_[primal.Params()[n]] = n + 1;
-  uint32_t next = static_cast<uint32_t>(primal.ValueCount());
-  for (uint32_t n = 0; n < primal.ValueCount(); ++n) {
-    Type type = primal.TypeOf(Value(n));
-    if (!type.IsFloat() || type.IsScalar()) continue;
-    vector_slot_[n] = next;
-    next += type.Components();
-  }
-  slots_ = next;
-  tangents_.resize(size_t{directions} * slots_);
-}
+      infinite_(FindInfinitePartials(primal_)) {}
 
 bool ForwardEmitter::Run() {
   for (const analysis::Task& task : analysis::TasksOf(primal_)) {
@@ -141,7 +121,7 @@ void ForwardEmitter::EmitInst(Inst inst) {
              data.op == Op::StackTop) {
     EmitStack(inst);
   } else if (data.op == Op::Alloca) {
-    ClonePlain(inst);
+    Copy(inst);
     Value array = primal_.Result(inst);
     if (!activity_.Varied(array)) return;
     EachDirection([&] {
@@ -156,7 +136,7 @@ void ForwardEmitter::EmitInst(Inst inst) {
   } else if (winners_ && (data.op == Op::Print || data.op == Op::Assert)) {
     return;
   } else {
-    ClonePlain(inst);
+    Copy(inst);
     if (data.result_count != 1 || !activity_.Varied(primal_.Result(inst))) return;
     EachDirection([&] {
       if (ir::ClassOf(data.op) == ir::OpClass::Vector)
@@ -167,30 +147,13 @@ void ForwardEmitter::EmitInst(Inst inst) {
   }
 }
 
-Inst ForwardEmitter::ClonePlain(Inst inst) {
-  const ir::InstData& data = primal_[inst];
-  std::vector<Value> operands = AtAll(primal_.Operands(inst));
-  std::vector<Type> results;
-  for (uint32_t n = 0; n < data.result_count; ++n) results.push_back(primal_.TypeOf(primal_.Result(inst, n)));
-  Inst copy = builder_.Create(data.op, operands, results);
-  ir::CopyAttributes(data, built_[copy]);
-  for (uint32_t n = 0; n < data.result_count; ++n) {
-    values_.Set(primal_.Result(inst, n).raw, built_.Result(copy, n));
-    names_.Name(built_.Result(copy, n), "", primal_, primal_.Result(inst, n));
-  }
-  return copy;
-}
-
 void ForwardEmitter::EmitIf(Inst inst) {
   const ir::InstData data = primal_[inst];
   std::vector<Type> types;
   for (uint32_t n = 0; n < data.result_count; ++n) types.push_back(primal_.TypeOf(primal_.Result(inst, n)));
-  EachDirection([&] {
-    for (uint32_t n = 0; n < data.result_count; ++n) {
-      Value result = primal_.Result(inst, n);
-      if (activity_.Varied(result))
-        types.insert(types.end(), SlotCount(result), primal_.TypeOf(result).ScalarType());
-    }
+  EachVaried(inst, [&](uint32_t n) {
+    Value result = primal_.Result(inst, n);
+    types.insert(types.end(), SlotCount(result), primal_.TypeOf(result).ScalarType());
   });
   Inst branch = builder_.If(At(primal_.Operand(inst, 0)), types);
   Block outer = builder_.block();
@@ -202,29 +165,11 @@ void ForwardEmitter::EmitIf(Inst inst) {
     std::vector<Value> yields;
     Inst terminator = primal_.Terminator(data.regions[side]);
     for (uint32_t n = 0; n < data.result_count; ++n) yields.push_back(At(primal_.Operand(terminator, n)));
-    EachDirection([&] {
-      for (uint32_t n = 0; n < data.result_count; ++n) {
-        if (!activity_.Varied(primal_.Result(inst, n))) continue;
-        Value v = primal_.Operand(terminator, n);
-        for (uint32_t c = 0; c < SlotCount(v); ++c) yields.push_back(TangentOrZero(v, c));
-      }
-    });
+    EachVaried(inst, [&](uint32_t n) { AppendTangents(primal_.Operand(terminator, n), yields); });
     builder_.Yield(yields);
   }
   builder_.SetBlock(outer);
-  uint32_t next = data.result_count;
-  for (uint32_t n = 0; n < data.result_count; ++n) {
-    Value result = primal_.Result(inst, n);
-    values_.Set(result.raw, built_.Result(branch, n));
-    names_.Name(built_.Result(branch, n), "", primal_, result);
-  }
-  EachDirection([&] {
-    for (uint32_t n = 0; n < data.result_count; ++n) {
-      Value result = primal_.Result(inst, n);
-      if (!activity_.Varied(result)) continue;
-      for (uint32_t c = 0; c < SlotCount(result); ++c) SetTangent(result, built_.Result(branch, next++), c);
-    }
-  });
+  TakeResults(inst, branch);
 }
 
 void ForwardEmitter::EmitLoop(Inst inst) {
@@ -232,13 +177,7 @@ void ForwardEmitter::EmitLoop(Inst inst) {
   bool is_for = data.op == Op::For;
   std::vector<Value> initial;
   for (uint32_t k = 0; k < data.result_count; ++k) initial.push_back(At(CarriedInit(primal_, inst, k)));
-  EachDirection([&] {
-    for (uint32_t k = 0; k < data.result_count; ++k) {
-      if (!activity_.Varied(primal_.Result(inst, k))) continue;
-      Value init = CarriedInit(primal_, inst, k);
-      for (uint32_t c = 0; c < SlotCount(init); ++c) initial.push_back(TangentOrZero(init, c));
-    }
-  });
+  EachVaried(inst, [&](uint32_t k) { AppendTangents(CarriedInit(primal_, inst, k), initial); });
   Inst loop;
   if (is_for) {
     std::vector<Value> bounds = AtAll(primal_.Operands(inst).subspan(0, 3));
@@ -251,22 +190,12 @@ void ForwardEmitter::EmitLoop(Inst inst) {
   Block outer = builder_.block();
   Block head = built_[loop].regions[0];
   uint32_t next = 0;
-  if (is_for) {
-    Value index = primal_[data.regions[0]].params[0];
-    values_.Set(index.raw, built_[head].params[next]);
-    names_.Name(built_[head].params[next++], "", primal_, index);
-  }
-  for (uint32_t k = 0; k < data.result_count; ++k) {
+  if (is_for) Bind(primal_[data.regions[0]].params[0], built_[head].params[next++]);
+  for (uint32_t k = 0; k < data.result_count; ++k)
+    Bind(CarriedParam(primal_, inst, k), built_[head].params[next++]);
+  EachVaried(inst, [&](uint32_t k) {
     Value param = CarriedParam(primal_, inst, k);
-    values_.Set(param.raw, built_[head].params[next]);
-    names_.Name(built_[head].params[next++], "", primal_, param);
-  }
-  EachDirection([&] {
-    for (uint32_t k = 0; k < data.result_count; ++k) {
-      if (!activity_.Varied(primal_.Result(inst, k))) continue;
-      Value param = CarriedParam(primal_, inst, k);
-      for (uint32_t c = 0; c < SlotCount(param); ++c) SetTangent(param, built_[head].params[next++], c);
-    }
+    for (uint32_t c = 0; c < SlotCount(param); ++c) SetTangent(param, built_[head].params[next++], c);
   });
   builder_.SetBlock(head);
   EmitBlock(data.regions[0]);
@@ -282,27 +211,18 @@ void ForwardEmitter::EmitLoop(Inst inst) {
   builder_.SetSpan(data.span);
   std::vector<Value> yields;
   for (uint32_t k = 0; k < data.result_count; ++k) yields.push_back(At(CarriedYield(primal_, inst, k)));
-  EachDirection([&] {
-    for (uint32_t k = 0; k < data.result_count; ++k) {
-      if (!activity_.Varied(primal_.Result(inst, k))) continue;
-      Value v = CarriedYield(primal_, inst, k);
-      for (uint32_t c = 0; c < SlotCount(v); ++c) yields.push_back(TangentOrZero(v, c));
-    }
-  });
+  EachVaried(inst, [&](uint32_t k) { AppendTangents(CarriedYield(primal_, inst, k), yields); });
   builder_.Yield(yields);
   builder_.SetBlock(outer);
-  next = data.result_count;
-  for (uint32_t k = 0; k < data.result_count; ++k) {
-    Value result = primal_.Result(inst, k);
-    values_.Set(result.raw, built_.Result(loop, k));
-    names_.Name(built_.Result(loop, k), "", primal_, result);
-  }
-  EachDirection([&] {
-    for (uint32_t k = 0; k < data.result_count; ++k) {
-      Value result = primal_.Result(inst, k);
-      if (!activity_.Varied(result)) continue;
-      for (uint32_t c = 0; c < SlotCount(result); ++c) SetTangent(result, built_.Result(loop, next++), c);
-    }
+  TakeResults(inst, loop);
+}
+
+void ForwardEmitter::TakeResults(Inst inst, Inst built) {
+  BindResults(inst, built);
+  uint32_t next = primal_[inst].result_count;
+  EachVaried(inst, [&](uint32_t n) {
+    Value result = primal_.Result(inst, n);
+    for (uint32_t c = 0; c < SlotCount(result); ++c) SetTangent(result, built_.Result(built, next++), c);
   });
 }
 
@@ -313,11 +233,8 @@ void ForwardEmitter::EmitParallel(Inst inst) {
                                       : builder_.ParallelOver(operands[0], data.attr);
   Block outer = builder_.block();
   Block body = built_[loop].regions[0];
-  for (size_t n = 0; n < primal_[data.regions[0]].params.size(); ++n) {
-    Value index = primal_[data.regions[0]].params[n];
-    names_.Name(built_[body].params[n], "", primal_, index);
-    values_.Set(index.raw, built_[body].params[n]);
-  }
+  for (size_t n = 0; n < primal_[data.regions[0]].params.size(); ++n)
+    Bind(primal_[data.regions[0]].params[n], built_[body].params[n]);
   builder_.SetBlock(body);
   in_parallel_ = true;
   EmitBlock(data.regions[0]);
@@ -328,37 +245,18 @@ void ForwardEmitter::EmitParallel(Inst inst) {
 }
 
 Value ForwardEmitter::TangentMemory(Value base) const {
-  Value memory = primal_.TypeOf(base).IsArray() ? twins_[direction_].Get(base)
-                                                : Companion(parameter_number_.Get(base) - 1);
+  Value memory =
+      primal_.TypeOf(base).IsArray() ? twins_[direction_].Get(base) : Companion(primal_[base].number);
   ADC_CHECK(memory.Valid(), "differentiable memory has no tangent");
   return memory;
 }
 
-Value ForwardEmitter::At(Value v) {
-  if (Value known = values_.Get(v.raw); known.Valid()) return known;
-  const ir::ValueData& data = primal_[v];
-  if (data.kind == ir::ValueKind::Constant) {
-    const ir::ConstantData& constant = primal_.ConstantOf(v);
-    return built_.Constant(constant.type, constant.bits, constant.spelling);
-  }
-  ADC_CHECK(data.kind == ir::ValueKind::Global, "a value is used before it is made");
-  return built_.Global(data.owner, data.type);
-}
-
-std::vector<Value> ForwardEmitter::AtAll(std::span<const Value> values) {
-  std::vector<Value> result;
-  result.reserve(values.size());
-  for (Value v : values) result.push_back(At(v));
-  return result;
-}
-
-uint32_t ForwardEmitter::SlotOf(Value v, uint32_t component) const {
-  return primal_.TypeOf(v).IsScalar() ? v.raw : vector_slot_[v.raw] + component;
+Value ForwardEmitter::Provide(Value) {
+  ADC_UNREACHABLE("a value is used before it is made");
 }
 
 Value ForwardEmitter::Tangent(Value v, uint32_t component) const {
-  return primal_.TypeOf(v).IsFloat() ? tangents_[size_t{direction_} * slots_ + SlotOf(v, component)]
-                                     : Value();
+  return primal_.TypeOf(v).IsFloat() ? tangents_[SlotOf(v, component)] : Value();
 }
 
 Value ForwardEmitter::TangentOrZero(Value v, uint32_t component) {
@@ -368,12 +266,11 @@ Value ForwardEmitter::TangentOrZero(Value v, uint32_t component) {
 
 void ForwardEmitter::SetTangent(Value v, Value tangent, uint32_t component) {
   if (primal_.TypeOf(v).IsScalar()) names_.Name(tangent, "t", primal_, v);
-  tangents_[size_t{direction_} * slots_ + SlotOf(v, component)] = tangent;
+  tangents_[SlotOf(v, component)] = tangent;
 }
 
-void ForwardEmitter::Refuse(diag::ErrorId id, Inst inst, std::string text, std::string help) {
-  failed_ = true;
-  diagnostics_.Error(id, primal_[inst].span, std::move(text)).AddHelp(std::move(help));
+void ForwardEmitter::AppendTangents(Value v, std::vector<Value>& tangents) {
+  for (uint32_t c = 0; c < SlotCount(v); ++c) tangents.push_back(TangentOrZero(v, c));
 }
 
 namespace {
@@ -409,9 +306,8 @@ Function* DeriveForward(Module& module, Function& primal, const ForwardConfig& c
   DerivedKernel derived = MakeDerivedKernel(module, primal, suffix, "tan", ir::ParamRole::Tangent,
                                             ir::KernelRole::Tangent, parameters, values, config.directions);
   Function* result = derived.function;
-  ForwardEmitter emitter(module, primal, diagnostics, activity, config.directions, std::move(derived),
-                         std::move(values));
-  return emitter.Run() ? result : nullptr;
+  DerivedBody body(module, primal, diagnostics, std::move(derived), std::move(values));
+  return ForwardEmitter(body, activity, config.directions).Run() ? result : nullptr;
 }
 
 }  // namespace adc::autodiff

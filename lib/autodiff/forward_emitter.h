@@ -2,18 +2,16 @@
 // The emission of a forward kernel: a copy of the primal with a tangent beside every varied float.
 
 #include "analysis/tasks.h"
-#include "autodiff/derived.h"
+#include "autodiff/adjoint_slots.h"
+#include "autodiff/emitter.h"
 #include "autodiff/infinite_partials.h"
 #include "autodiff/region_tree.h"
-#include "diag/diagnostics.h"
-#include "transform/folding_builder.h"
 
 namespace adc::autodiff {
 
-class ForwardEmitter {
+class ForwardEmitter : public Emitter {
  public:
-  ForwardEmitter(ir::Module& module, const ir::Function& primal, diag::Diagnostics& diagnostics,
-                 const Activity& activity, uint32_t directions, DerivedKernel derived, ScopedMap values);
+  ForwardEmitter(DerivedBody& body, const Activity& activity, uint32_t directions);
   /// False after an error.
   bool Run();
 
@@ -24,7 +22,6 @@ class ForwardEmitter {
   void LoadParameterTangents();
   void EmitBlock(ir::Block block);
   void EmitInst(ir::Inst inst);
-  ir::Inst ClonePlain(ir::Inst inst);
   void EmitArithmetic(ir::Inst inst);
   void EmitVector(ir::Inst inst);
   void EmitCall(ir::Inst inst);
@@ -49,6 +46,14 @@ class ForwardEmitter {
     for (direction_ = 0; direction_ < directions_; ++direction_) emit();
     direction_ = 0;
   }
+  /// The same for each varied result of `inst`, by its number.
+  template <class Emit>
+  void EachVaried(ir::Inst inst, Emit emit) {
+    EachDirection([&] {
+      for (uint32_t n = 0; n < primal_[inst].result_count; ++n)
+        if (activity_.Varied(primal_.Result(inst, n))) emit(n);
+    });
+  }
   /// The tangent memory of an access: the twin of an array, the companion of a parameter.
   ir::Value TangentMemory(ir::Value base) const;
   ir::Value Companion(size_t parameter) const {
@@ -56,40 +61,33 @@ class ForwardEmitter {
   }
   SideTable<ir::Value, ir::Value>& Twins() { return twins_[direction_]; }
 
-  ir::Value At(ir::Value v);
-  std::vector<ir::Value> AtAll(std::span<const ir::Value> values);
-  uint32_t SlotCount(ir::Value v) const { return primal_.TypeOf(v).Components(); }
-  uint32_t SlotOf(ir::Value v, uint32_t component = 0) const;
+  ir::Value Provide(ir::Value v) override;
+  uint32_t SlotCount(ir::Value v) const { return slots_.CountOf(v); }
+  size_t SlotOf(ir::Value v, uint32_t component) const {
+    return size_t{direction_} * slots_.Count() + slots_.Of(v, component);
+  }
   /// The tangent of a component; invalid where it is zero.
   ir::Value Tangent(ir::Value v, uint32_t component = 0) const;
   ir::Value TangentOrZero(ir::Value v, uint32_t component = 0);
   void SetTangent(ir::Value v, ir::Value tangent, uint32_t component = 0);
+  /// Adds the tangents of all components.
+  void AppendTangents(ir::Value v, std::vector<ir::Value>& tangents);
+  /// The results of a branch or loop: those of the primal, then the tangents of the varied ones.
+  void TakeResults(ir::Inst inst, ir::Inst built);
   /// Tangents of all components as one value of the type of `v`.
   ir::Value WholeTangent(ir::Value v);
   void SetWholeTangent(ir::Value v, ir::Value tangent);
-  void Refuse(diag::ErrorId id, ir::Inst inst, std::string text, std::string help);
 
-  ir::Module& module_;
-  const ir::Function& primal_;
-  diag::Diagnostics& diagnostics_;
   const Activity& activity_;
-  ir::Function& built_;
-  std::vector<ir::Value> companions_;
-  transform::FoldingBuilder builder_;
-  NameGiver names_;
-  ScopedMap values_;
   uint32_t directions_;
   uint32_t direction_ = 0;
-  uint32_t slots_ = 0;
+  AdjointSlots slots_;
   std::vector<ir::Value> tangents_;  ///< by direction and slot
-  std::vector<uint32_t> vector_slot_;
   std::vector<SideTable<ir::Value, ir::Value>>
-      twins_;  ///< by direction: array or stack -> that of its tangents
-  SideTable<ir::Value, uint32_t> parameter_number_;
+      twins_;                    ///< by direction: array or stack -> that of its tangents
   IndexSet<ir::Inst> infinite_;  ///< partials that a tangent of 0 is not multiplied by
   bool in_parallel_ = false;
   bool winners_ = false;  ///< the task is emitted again, for the tangents of its minima and maxima
-  bool failed_ = false;
 };
 
 }  // namespace adc::autodiff

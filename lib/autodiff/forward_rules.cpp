@@ -96,28 +96,18 @@ void ForwardEmitter::EmitVector(Inst inst) {
 }
 
 Value ForwardEmitter::WholeTangent(Value v) {
-  Type type = primal_.TypeOf(v);
-  if (type.IsScalar()) return TangentOrZero(v);
   std::vector<Value> components;
-  for (uint32_t c = 0; c < SlotCount(v); ++c) components.push_back(TangentOrZero(v, c));
-  return built_.Result(builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, components, {&type, 1}));
+  AppendTangents(v, components);
+  return Assemble(primal_.TypeOf(v), components);
 }
 
 void ForwardEmitter::SetWholeTangent(Value v, Value tangent) {
-  Type type = primal_.TypeOf(v);
-  for (uint32_t c = 0; c < SlotCount(v); ++c) {
-    Value part = tangent;
-    if (type.IsVec()) part = builder_.Make(Op::VecGet, {tangent, builder_.I32(static_cast<int32_t>(c))});
-    if (type.IsMat())
-      part = builder_.Make(Op::MatGet, {tangent, builder_.I32(static_cast<int32_t>(c / type.columns)),
-                                        builder_.I32(static_cast<int32_t>(c % type.columns))});
-    SetTangent(v, part, c);
-  }
+  for (uint32_t c = 0; c < SlotCount(v); ++c) SetTangent(v, Component(tangent, c), c);
 }
 
 void ForwardEmitter::EmitCall(Inst inst) {
   const ir::InstData data = primal_[inst];
-  ClonePlain(inst);
+  Copy(inst);
   bool varied = false;
   uint32_t float_results = 0, float_operands = 0;
   for (uint32_t n = 0; n < data.result_count; ++n) {
@@ -171,7 +161,7 @@ void ForwardEmitter::EmitAccess(Inst inst) {
   bool extremum = data.op == Op::AtomicMin || data.op == Op::AtomicMax;
   if (winners_ && effect && !(varied && extremum)) return;
   if (!varied) {
-    ClonePlain(inst);
+    Copy(inst);
     return;
   }
   std::vector<Value> indices = AtAll(primal_.Indices(inst));
@@ -183,12 +173,12 @@ void ForwardEmitter::EmitAccess(Inst inst) {
     case AtomicMul: return EmitProduct(inst, indices);
     case AtomicCompareExchange: {
       // Replaced exactly when the old value was the expected one.
-      Value old = built_.Result(ClonePlain(inst));
+      Value old = built_.Result(Copy(inst));
       Value replaced = builder_.Make(Op::Eq, {old, At(primal_.AccessValues(inst)[0])});
       return StoreTangentsWhere(replaced, inst, indices, primal_.AccessValues(inst)[1], Op::Store);
     }
     case Load: case Store: case AtomicAdd: case AtomicSub: case AddTo: case AtomicExchange:
-      ClonePlain(inst);
+      Copy(inst);
       return EachDirection([&] { EmitMemoryTangent(inst, indices); });
     case AtomicAnd: case AtomicOr: case AtomicXor: case StoreTexel: case Other: break;
   }
@@ -236,7 +226,7 @@ void ForwardEmitter::EmitProduct(Inst inst, std::span<const Value> indices) {
            "that owns the element, or add logarithms of positive factors");
     return;
   }
-  Inst copy = ClonePlain(inst);
+  Inst copy = Copy(inst);
   Value v = primal_.AccessValues(inst)[0];
   EachDirection([&] {
     Value memory = TangentMemory(primal_.Operand(inst, 0));
@@ -253,10 +243,10 @@ void ForwardEmitter::EmitProduct(Inst inst, std::span<const Value> indices) {
 void ForwardEmitter::EmitExtremum(Inst inst, std::span<const Value> indices) {
   const ir::InstData data = primal_[inst];
   if (in_parallel_ && !primal_.TypeOf(primal_.Operand(inst, 0)).IsArray()) {
-    ClonePlain(inst);  // the tangent follows when every iteration has run
+    Copy(inst);  // the tangent follows when every iteration has run
     return;
   }
-  Inst copy = ClonePlain(inst);
+  Inst copy = Copy(inst);
   Value old = built_.Result(copy);
   Value v = primal_.AccessValues(inst)[0];
   if (activity_.Varied(primal_.Result(inst))) {
@@ -278,7 +268,7 @@ void ForwardEmitter::EmitWinner(Inst inst, std::span<const Value> indices) {
 
 void ForwardEmitter::EmitStack(Inst inst) {
   const ir::InstData data = primal_[inst];
-  ClonePlain(inst);
+  Copy(inst);
   Value stack = data.op == Op::StackNew ? primal_.Result(inst) : primal_.Operand(inst, 0);
   if (!ir::IsFloat(primal_.TypeOf(stack).scalar)) return;
   EachDirection([&] { EmitStackTangent(inst); });

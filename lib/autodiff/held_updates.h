@@ -22,14 +22,11 @@ class HeldUpdates {
   /// The outermost loop.
   ir::Inst LoopOf(ir::Inst load) const { return until_.at(load); }
   /// The loads whose outermost loop is `loop`.
-  std::vector<ir::Inst> LoadsOf(ir::Inst loop) const {
-    auto found = in_.find(loop);
-    return found != in_.end() ? found->second : std::vector<ir::Inst>();
-  }
+  const std::vector<ir::Inst>& LoadsOf(ir::Inst loop) const { return in_.Get(loop); }
 
  private:
   std::map<ir::Inst, uint32_t> slot_;
-  std::map<ir::Inst, std::vector<ir::Inst>> in_;
+  SideTable<ir::Inst, std::vector<ir::Inst>> in_;
   std::map<ir::Inst, ir::Inst> until_;
 };
 

@@ -206,11 +206,8 @@ void PrimalSweep::EmitIf(Inst inst, const Mode& mode) {
     values_.Rollback(mark);
   }
   builder_.SetBlock(outer);
-  for (size_t n = 0; n < wanted.size(); ++n) {
-    Value result = built_.Result(branch, static_cast<uint32_t>(n));
-    names_.Name(result, "", primal_, primal_.Result(inst, wanted[n]));
-    values_.Set(primal_.Result(inst, wanted[n]).raw, result);
-  }
+  for (uint32_t n = 0; n < wanted.size(); ++n)
+    Bind(primal_.Result(inst, wanted[n]), built_.Result(branch, n));
   for (uint32_t side = 0; side < 2; ++side) {
     for (size_t n = 0; n < out.keys[side].size(); ++n) {
       uint32_t key = out.keys[side][n];

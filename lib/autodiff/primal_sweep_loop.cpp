@@ -191,17 +191,9 @@ void PrimalSweep::EnterLoop(Inst inst, ForwardLoop& run, const Mode& inner) {
   bool is_for = data.op == Op::For;
   Block head = built_[run.built].regions[0];
   uint32_t first_param = is_for ? 1 : 0;
-  if (is_for) {
-    Value index = built_[head].params[0];
-    names_.Name(index, "", primal_, primal_[data.regions[0]].params[0]);
-    values_.Set(primal_[data.regions[0]].params[0].raw, index);
-  }
-  for (size_t n = 0; n < run.carried.size(); ++n) {
-    Value param = built_[head].params[first_param + n];
-    Value primal_param = CarriedParam(primal_, inst, run.carried[n]);
-    names_.Name(param, "", primal_, primal_param);
-    values_.Set(primal_param.raw, param);
-  }
+  if (is_for) Bind(primal_[data.regions[0]].params[0], built_[head].params[0]);
+  for (size_t n = 0; n < run.carried.size(); ++n)
+    Bind(CarriedParam(primal_, inst, run.carried[n]), built_[head].params[first_param + n]);
   if (run.counted) run.counter = built_[head].params[first_param + run.carried.size()];
   builder_.SetBlock(head);
   if (!is_for) {

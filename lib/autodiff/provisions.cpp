@@ -22,8 +22,7 @@ class Describer {
             const AdjointWork& work, const RecordingPlan& plan)
       : module_(module), function_(function), tree_(tree), plan_(plan), structure_(function) {
     analysis::ForEachInst(function, [&](Inst inst) {
-      if (!work.Has(inst)) return;
-      work.ForEachRead(inst, [&](Value v) { AddReader(v, inst); });
+      for (Value v : work.ReadsOf(inst)) AddReader(v, inst);
     });
   }
 

@@ -18,10 +18,8 @@ class FinalRewriter final : public transform::Rewriter {
   FinalRewriter(ir::Module& module, const Function& from, std::span<const FinalRead> reads,
                 transform::FoldConfig fold)
       : Rewriter(module, from, fold) {
-    analysis::Structure structure(from);
     for (const FinalRead& read : reads) {
-      std::vector<Inst> around = structure.Enclosing(read.reader);
-      std::vector<FinalRead>& here = reads_[around.empty() ? read.reader : around.front()];
+      std::vector<FinalRead>& here = reads_[analysis::TopLevelOf(from, read.reader)];
       bool known = std::any_of(here.begin(), here.end(), [&](const FinalRead& other) {
         return other.component == read.component && other.base == read.base;
       });

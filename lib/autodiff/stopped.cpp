@@ -29,9 +29,7 @@ class StopFinder {
         diagnostics_(diagnostics),
         activity_(module, kernel, DiffParameters::FromAttributes(module, kernel)),
         facts_(module, kernel),
-        uses_(kernel) {
-    for (uint32_t n = 0; n < kernel.params.size(); ++n) number_[kernel.Params()[n]] = n + 1;
-  }
+        uses_(kernel) {}
 
   void Run() {
     SpreadBits();
@@ -51,9 +49,9 @@ class StopFinder {
  private:
   void LookAt(Inst load) {
     Value base = kernel_.Operand(load, 0);
-    uint32_t number = number_.Get(base);
-    if (number == 0 || activity_.ActiveMemory(base, kernel_[load].attr)) return;
-    if (kernel_.params[number - 1].role != ir::ParamRole::Plain) return;
+    uint32_t number = kernel_[base].number;
+    if (!kernel_.IsParameter(base) || activity_.ActiveMemory(base, kernel_[load].attr)) return;
+    if (kernel_.params[number].role != ir::ParamRole::Plain) return;
     if (!activity_.Useful(kernel_.Result(load))) return;
     uint32_t memory_class = facts_.memory().ClassOf(load);
     if (!facts_.memory().IsWritten(memory_class)) return;
@@ -63,7 +61,7 @@ class StopFinder {
       for (Value value : kernel_.AccessValues(write)) varied = varied || activity_.Varied(value);
       // The load comes after the write where it could overwrite what the write leaves.
       if (varied && facts_.MayOverwriteLater(write, load))
-        return Warn(number - 1, kernel_[load].attr, load, write);
+        return Warn(number, kernel_[load].attr, load, write);
     }
   }
 
@@ -145,7 +143,6 @@ class StopFinder {
   analysis::AccessFacts facts_;
   analysis::Uses uses_;
   IndexSet<Value> bits_;
-  SideTable<Value, uint32_t> number_;  ///< of a parameter, plus one
   std::set<std::pair<uint32_t, uint32_t>> warned_;
 };
 

@@ -53,19 +53,14 @@ Value MaskedBy(ir::Builder& builder, Value condition, bool wanted, Value v) {
                 : builder.Make(Op::Select, {condition, zero, v});
 }
 
-namespace {
-
-bool IsZero(const Function& function, Value v) {
-  return function.IsConstant(v) && function.TypeOf(v).IsFloat() && function.ConstantOf(v).bits == 0;
-}
-
-}  // namespace
-
 Value SeedOfStrongZero(const Function& function, Inst inst) {
   if (function[inst].op != Op::Select) return {};
   Inst test = function.DefiningInst(function.Operand(inst, 0));
   if (!test.Valid() || function[test].op != Op::Eq || function[test].attr != ir::kEitherSide) return {};
-  return IsZero(function, function.Operand(test, 1)) ? function.Operand(test, 0) : Value();
+  Value zero = function.Operand(test, 1);
+  bool is_zero =
+      function.IsConstant(zero) && function.TypeOf(zero).IsFloat() && function.ConstantOf(zero).bits == 0;
+  return is_zero ? function.Operand(test, 0) : Value();
 }
 
 }  // namespace adc::autodiff

@@ -304,7 +304,7 @@ class StructuralZeros::GuardFinder : Finder {
       if (op == Op::If || op == Op::While || into_.SideOf(owner) != 0) return false;
       if (op == Op::For) {
         // An array has no elements but those that the iteration makes.
-        if (is_array && !RunsOnce(owner)) return false;
+        if (is_array && !analysis::RunsAtLeastOnce(function_, owner)) return false;
         if (!IsCounted(function_.Operand(owner, 0)) || !IsCounted(function_.Operand(owner, 1))) return false;
       }
       block = function_[owner].parent;
@@ -425,7 +425,7 @@ class StructuralZeros::GuardFinder : Finder {
     if (SelectedApart(v, owner)) return {};
     uint32_t side = into_.SideOf(v);
     if (side != 0 && data.op == Op::If && SideOfRegion(owner, block) == side) return data.parent;
-    if (data.op == Op::For) return RunsOnce(owner) ? data.parent : Block();
+    if (data.op == Op::For) return analysis::RunsAtLeastOnce(function_, owner) ? data.parent : Block();
     if (data.op != Op::While) return {};
     if (block == data.regions[0]) return data.parent;
     // Another iteration hands a carried value an adjoint beside that of the result.
@@ -462,12 +462,6 @@ class StructuralZeros::GuardFinder : Finder {
     const SelectedSide& arm = into_.Side(side);
     uint32_t first = FirstArm(function_[arm.selection].op);
     return into_.SideOfArm(arm.selection, arm.arm == first ? first + 1 : first);
-  }
-
-  bool RunsOnce(Inst loop) const {
-    std::optional<int64_t> low = function_.IntegerConstant(function_.Operand(loop, 0));
-    std::optional<int64_t> high = function_.IntegerConstant(function_.Operand(loop, 1));
-    return low && high && *low < *high;
   }
 
   /// How an operation hands on to its operands what takes its result.

@@ -2,7 +2,6 @@
 
 #include "analysis/loops.h"
 #include "diag/errors/autodiff.h"
-#include "ir/clone.h"
 #include "ir/module.h"
 #include "ir/wording.h"
 
@@ -10,40 +9,15 @@ namespace adc::autodiff {
 
 using ir::Inst, ir::Op, ir::Type, ir::Value;
 
-ReverseKernel::ReverseKernel(ir::Module& of, const ReverseAnalyses& analyses, const ReverseConfig& asked,
-                             diag::Diagnostics& reports, DerivedKernel derived, ScopedMap parameters)
-    : module(of),
-      facts(analyses),
-      config(asked),
-      diagnostics(reports),
-      built(*derived.function),
-      companions(std::move(derived.companions)),
-      builder(of, *derived.function, derived.function->Body()),
-      names(of, *derived.function),
-      values(std::move(parameters)) {}
-
 Sweep::Sweep(ReverseKernel& kernel)
-    : kernel_(kernel),
-      module_(kernel.module),
-      primal_(kernel.facts.kernel),
-      diagnostics_(kernel.diagnostics),
+    : Emitter(kernel),
+      kernel_(kernel),
       tree_(kernel.facts.tree),
       activity_(kernel.facts.activity),
       work_(kernel.facts.work),
-      plan_(kernel.facts.plan),
-      built_(kernel.built),
-      builder_(kernel.builder),
-      names_(kernel.names),
-      values_(kernel.values) {}
+      plan_(kernel.facts.plan) {}
 
-Value Sweep::At(Value v) {
-  if (Value known = values_.Get(v.raw); known.Valid()) return known;
-  const ir::ValueData& data = primal_[v];
-  if (data.kind == ir::ValueKind::Constant) {
-    const ir::ConstantData& constant = primal_.ConstantOf(v);
-    return built_.Constant(constant.type, constant.bits, constant.spelling);
-  }
-  if (data.kind == ir::ValueKind::Global) return built_.Global(data.owner, data.type);
+Value Sweep::Provide(Value v) {
   if (plan_.LastingStoreOf(v).Valid()) {
     LoadStored(v);
     return values_.Get(v.raw);
@@ -65,13 +39,6 @@ bool Sweep::IsAvailable(Value v) const {
   return kind == ir::ValueKind::Constant || kind == ir::ValueKind::Global || values_.Get(v.raw).Valid();
 }
 
-std::vector<Value> Sweep::AtAll(std::span<const Value> values) {
-  std::vector<Value> result;
-  result.reserve(values.size());
-  for (Value v : values) result.push_back(At(v));
-  return result;
-}
-
 bool Sweep::Reloadable(Inst inst) const {
   return primal_[inst].op == Op::Load && plan_.Reloaded(inst) && !analysis::IsLocalAccess(primal_, inst);
 }
@@ -87,19 +54,10 @@ void Sweep::Recompute(Inst inst) {
         ir::InfoOf(data.op).effect == ir::Effect::Pure ? ir::ResultType(data.op, types) : std::nullopt;
     if (determined && *determined == result_type && data.op != Op::StopGradient) {
       Value v = builder_.Make(data.op, operands);
-      names_.Name(v, "", primal_, primal_.Result(inst));
-      values_.Set(primal_.Result(inst).raw, v);
-      return;
+      return Bind(primal_.Result(inst), v);
     }
   }
-  std::vector<Type> results;
-  for (uint32_t n = 0; n < data.result_count; ++n) results.push_back(primal_.TypeOf(primal_.Result(inst, n)));
-  Inst copy = builder_.Create(data.op, operands, results);
-  ir::CopyAttributes(data, built_[copy]);
-  for (uint32_t n = 0; n < data.result_count; ++n) {
-    values_.Set(primal_.Result(inst, n).raw, built_.Result(copy, n));
-    names_.Name(built_.Result(copy, n), "", primal_, primal_.Result(inst, n));
-  }
+  Copy(inst);
 }
 
 void Sweep::LoadStored(Value v) {
@@ -107,8 +65,7 @@ void Sweep::LoadStored(Value v) {
   const ir::InstData data = primal_[store];
   std::vector<Value> indices = AtAll(primal_.Indices(store));
   Value loaded = builder_.Load(At(primal_.Operand(store, 0)), indices, data.attr, data.component);
-  names_.Name(loaded, "", primal_, v);
-  values_.Set(v.raw, loaded);
+  Bind(v, loaded);
 }
 
 uint32_t Sweep::AuxKey(Inst inst) const {
@@ -125,12 +82,6 @@ void Sweep::CopyApart(const ir::InstData& loop, Inst made) {
   if (!loop.Has(ir::Word::Apart)) return;
   built_[made].words.Add(ir::Word::Apart);
   built_[made].attr = loop.attr;
-}
-
-Value Sweep::Assemble(Type type, std::span<const Value> components) {
-  if (type.IsScalar()) return components[0];
-  Op op = type.IsVec() ? Op::VecMake : Op::MatMake;
-  return built_.Result(builder_.Create(op, components, {&type, 1}));
 }
 
 void Sweep::ForEachElement(Value array, const std::function<void(Value index, uint32_t component)>& body) {

@@ -1,45 +1,34 @@
 #pragma once
-// The common part of the two sweeps of a reverse kernel: the kernel that is built, and the places of the
-// primal's values in it.
-//
-// Notation: "primal" values belong to the kernel that is differentiated, everything else to the kernel that
-// is built. `At(v)` is the built value that holds what primal value `v` held.
+// The common part of the two sweeps of a reverse kernel: making primal values available.
 
 #include <functional>
 
 #include "analysis/loops.h"
-#include "autodiff/derived.h"
+#include "autodiff/emitter.h"
 #include "autodiff/reverse.h"
 #include "autodiff/reverse_analyses.h"
-#include "transform/folding_builder.h"
 
 namespace adc::autodiff {
 
 /// A reverse kernel while it is built.
-struct ReverseKernel {
+struct ReverseKernel : DerivedBody {
   ReverseKernel(ir::Module& of, const ReverseAnalyses& analyses, const ReverseConfig& asked,
-                diag::Diagnostics& reports, DerivedKernel derived, ScopedMap parameters);
+                diag::Diagnostics& reports, DerivedKernel derived, ScopedMap parameters)
+      : DerivedBody(of, analyses.kernel, reports, std::move(derived), std::move(parameters)),
+        facts(analyses),
+        config(asked) {}
 
-  ir::Module& module;
   const ReverseAnalyses& facts;
   const ReverseConfig& config;
-  diag::Diagnostics& diagnostics;
-  ir::Function& built;
-  std::vector<ir::Value> companions;  ///< by parameter of the primal, its adjoint
-  transform::FoldingBuilder builder;
-  NameGiver names;
-  ScopedMap values;  ///< primal value, or AuxKey of an instruction -> built value
-  bool failed = false;
 };
 
 /// The part of a sweep that is the same in both: making values available.
-class Sweep {
+class Sweep : public Emitter {
  protected:
   explicit Sweep(ReverseKernel& kernel);
 
   /// Recomputes or loads what is not available and may be.
-  ir::Value At(ir::Value v);
-  std::vector<ir::Value> AtAll(std::span<const ir::Value> values);
+  ir::Value Provide(ir::Value v) override;
   bool IsAvailable(ir::Value v) const;
   /// A load whose memory the adjoint sweep finds unchanged.
   bool Reloadable(ir::Inst inst) const;
@@ -54,7 +43,6 @@ class Sweep {
   ir::Inst StepsOf(ir::Inst loop) const { return analysis::StepsOf(primal_, loop); }
   /// Says of the loop `made` for `loop` that its turns are apart, where those of `loop` are.
   void CopyApart(const ir::InstData& loop, ir::Inst made);
-  ir::Value Assemble(ir::Type type, std::span<const ir::Value> components);
   /// Emits a loop over the elements of a local array.
   void ForEachElement(ir::Value array, const std::function<void(ir::Value index, uint32_t component)>& body);
   /// The slot in which a stack of snapshots of `array` holds a component of an element.
@@ -64,17 +52,10 @@ class Sweep {
   ir::Value Unavailable(diag::SourceSpan place, const std::string& what, ir::Type type);
 
   ReverseKernel& kernel_;
-  ir::Module& module_;
-  const ir::Function& primal_;
-  diag::Diagnostics& diagnostics_;
   const RegionTree& tree_;
   const Activity& activity_;
   const AdjointWork& work_;
   const RecordingPlan& plan_;
-  ir::Function& built_;
-  transform::FoldingBuilder& builder_;
-  NameGiver& names_;
-  ScopedMap& values_;
 };
 
 }  // namespace adc::autodiff

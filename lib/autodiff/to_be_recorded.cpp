@@ -111,7 +111,7 @@ void RecordingPlan::FindReplayedArrays() {
       writes[function_.Operand(inst, 0).raw].push_back(inst);
     if (analysis::WritesMemory(function_[inst].op) && IsScratch(function_, function_.Operand(inst, 0)))
       fills[function_.Operand(inst, 0).raw].push_back(inst);
-    work_.ForEachRead(inst, reach);
+    for (Value v : work_.ReadsOf(inst)) reach(v);
     if (function_[inst].op == Op::While && work_.Has(inst)) reach(ConditionOf(function_, inst));
   }
   for (size_t at = 0; at < list.size(); ++at) {
@@ -310,10 +310,9 @@ void RecordingPlan::PlanScratch() {
 }
 
 void RecordingPlan::Close(Closure& closure) {
-  auto direct = [&](Value v) { Need(closure, v); };
   for (Value v : pending_.Get(closure.unit)) Need(closure, v);
   for (Inst inst : tree_.InstsOf(closure.unit)) {
-    work_.ForEachRead(inst, direct);
+    for (Value v : work_.ReadsOf(inst)) Need(closure, v);
     if (WritesReplayedArray(inst)) NeedArrayWrites(closure, Inst(), inst, replayed_here_.Get(inst));
   }
   if (closure.owner.Valid() && function_[closure.owner].op == Op::While && work_.Has(closure.owner)) {
@@ -535,7 +534,7 @@ std::vector<Value> RecordingPlan::ChooseTape(const Closure& closure,
   };
   for (Value v : pending_.Get(closure.unit)) sink(v);
   for (Inst inst : tree_.InstsOf(closure.unit)) {
-    work_.ForEachRead(inst, sink);
+    for (Value v : work_.ReadsOf(inst)) sink(v);
     if (!WritesReplayedArray(inst)) continue;
     // Replayed in the primal sweep of each reversed iteration, so its reads must be available there.
     if (!ir::HasRegions(function_[inst].op)) {
@@ -571,10 +570,9 @@ void RecordingPlan::Commit(Closure& closure) {
     if (analysis::ReadsMemory(function_[inst].op)) reloaded_.Insert(inst);
     if (ir::HasRegions(function_[inst].op)) runs_forward_.Insert(inst);
   }
-  auto mark_direct = [&](Value v) { direct_.Insert(v); };
   for (Value v : pending_.Get(closure.unit)) direct_.Insert(v);
   for (Inst inst : tree_.InstsOf(closure.unit)) {
-    work_.ForEachRead(inst, mark_direct);
+    for (Value v : work_.ReadsOf(inst)) direct_.Insert(v);
     if (!WritesReplayedArray(inst)) continue;
     // The adjoint sweep takes its writes back, whether or not there is adjoint work in it: a store at its
     // indices, a branch by its condition, a `for` within its bounds.

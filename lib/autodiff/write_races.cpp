@@ -26,6 +26,7 @@
 #include <tuple>
 
 #include "analysis/access.h"
+#include "analysis/loops.h"
 #include "diag/errors/autodiff.h"
 #include "ir/module.h"
 #include "ir/wording.h"
@@ -148,13 +149,6 @@ class RaceCheck {
   /// `atomic add` of a constant to a cell that nothing else in the loop writes, `slot = atomic add n[], 1`.
   /// Invalid where there is none.
   Value SlotOf(Inst loop, Inst write);
-  /// A `for` of constant bounds that has an iteration.
-  bool RunsAtLeastOnce(Inst control) const {
-    if (kernel_[control].op != Op::For) return false;
-    std::optional<int64_t> low = kernel_.IntegerConstant(kernel_.Operand(control, 0));
-    std::optional<int64_t> high = kernel_.IntegerConstant(kernel_.Operand(control, 1));
-    return low && high && *low < *high;
-  }
   /// Reports a store to `writeonce` memory that a serial loop around it provably repeats.
   void CheckRepeated(Inst store);
   /// Reports a store that misses an axis.
@@ -244,7 +238,7 @@ void RaceCheck::CheckRepeated(Inst store) {
       Dependence dependence(kernel_, facts_, around);
       for (Value index : kernel_.Indices(store)) dependence.Add(index);
       for (Inst control : inside) {
-        known = known && RunsAtLeastOnce(control);
+        known = known && kernel_[control].op == Op::For && analysis::RunsAtLeastOnce(kernel_, control);
         for (Value operand : kernel_.Operands(control)) dependence.Add(operand);
       }
       for (size_t n = 0; n < kernel_[kernel_[around].regions[0]].params.size(); ++n)
