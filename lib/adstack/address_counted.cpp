@@ -12,32 +12,17 @@ namespace {
 using analysis::ForEachInst;
 using ir::Function, ir::Inst, ir::Op, ir::Value;
 
-/// Puts what `emit` builds right before `place` and returns its value.
-template <class Emit>
-Value InsertBefore(ir::Module& module, Function& function, Inst place, Emit&& emit) {
-  ir::Block block = function[place].parent;
-  std::vector<Inst>& insts = function[block].insts;
-  auto found = std::find(insts.begin(), insts.end(), place);
-  std::vector<Inst> rest(found, insts.end());
-  insts.erase(found, insts.end());
+/// Gives an access, which stands in the body of a `for`, the number of the iteration as its slot.
+void GiveSlot(ir::Module& module, Function& function, Inst access) {
+  ir::Block block = function[access].parent;
+  Inst loop = function[block].owner;
+  auto before = static_cast<ptrdiff_t>(function[block].insts.size());
   ir::Builder builder(module, function, block);
-  builder.SetSpan(function[place].span);
-  Value made = emit(builder);
-  std::vector<Inst>& grown = function[block].insts;
-  grown.insert(grown.end(), rest.begin(), rest.end());
-  return made;
-}
-
-/// Number of the current iteration of the `for` around `access`, whose block is the loop's body.
-Value IterationNumber(ir::Module& module, Function& function, Inst loop, Inst access) {
-  Value index = function[function[loop].regions[0]].params[0];
-  Value low = function.Operand(loop, 0), step = function.Operand(loop, 2);
-  return InsertBefore(module, function, access, [&](ir::Builder& builder) {
-    return analysis::IterationNumber(builder, index, low, step);
-  });
-}
-
-void GiveSlot(Function& function, Inst access, Value slot) {
+  builder.SetSpan(function[access].span);
+  Value slot = analysis::IterationNumber(builder, function[block].params[0], function.Operand(loop, 0),
+                                         function.Operand(loop, 2));
+  std::vector<Inst>& insts = function[block].insts;
+  std::rotate(std::find(insts.begin(), insts.end(), access), insts.begin() + before, insts.end());
   std::vector<Value> operands(function.Operands(access).begin(), function.Operands(access).end());
   operands.push_back(slot);
   function.SetOperands(access, operands);
@@ -88,10 +73,7 @@ uint32_t AddressCounted(ir::Module& module, Function& kernel) {
   for (const Accesses& stack : stacks) {
     if (!stack.fits || !stack.push.Valid() || !stack.pop.Valid()) continue;
     if (!Matches(kernel, stack.maker, stack.push, stack.pop)) continue;
-    for (Inst access : {stack.push, stack.pop}) {
-      Inst loop = kernel[kernel[access].parent].owner;
-      GiveSlot(kernel, access, IterationNumber(module, kernel, loop, access));
-    }
+    for (Inst access : {stack.push, stack.pop}) GiveSlot(module, kernel, access);
     ++changed;
   }
   return changed;

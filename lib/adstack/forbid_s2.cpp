@@ -33,51 +33,34 @@ class Reporter {
  private:
   bool NeedsData(NodeId size) const { return plan_.exprs.ClassOf(size) == SizeClass::kS2; }
 
-  /// "it depends on the content of '%n'", or that nothing says it.
-  std::string Reason(const std::vector<NodeId>& sizes) const {
-    std::vector<std::string> read;
-    for (uint32_t param = 0; param < kernel_.Params().size(); ++param) {
-      bool reads = std::any_of(sizes.begin(), sizes.end(), [&](NodeId size) {
-        return size != kNoNode && kernel_.TypeOf(kernel_.Params()[param]).IsBuffer() &&
-               plan_.exprs.DependsOn(size, param) && Reads(size, param);
-      });
-      if (reads) read.emplace_back(module_.Text(kernel_[kernel_.Params()[param]].name));
-    }
-    if (!read.empty()) return "depends on the content of " + QuotedList(read);
-    return "is computed from data, so that a size kernel would have to count it";
-  }
-
-  /// Whether the content of a buffer, and not only its shape, goes into `size`.
-  bool Reads(NodeId size, uint32_t param) const {
-    std::vector<NodeId> list{size};
-    std::vector<bool> seen(plan_.exprs.size(), false);
-    while (!list.empty()) {
-      NodeId node = list.back();
-      list.pop_back();
+  /// "depends on the content of '%n'", or that nothing says it. The shapes of buffers are no content.
+  std::string Reason(std::vector<NodeId> sizes) const {
+    std::vector<bool> seen(plan_.exprs.size(), false), is_read(kernel_.params.size(), false);
+    while (!sizes.empty()) {
+      NodeId node = sizes.back();
+      sizes.pop_back();
       if (node == kNoNode || seen[node]) continue;
       seen[node] = true;
       const artifact::SizeNode& data = plan_.exprs[node];
-      if (data.op == SizeOp::kRead && data.param == param) return true;
-      for (NodeId operand : data.operands) list.push_back(operand);
-      for (NodeId index : plan_.exprs.ReadIndices(data)) list.push_back(index);
+      if (data.op == SizeOp::kRead) is_read[data.param] = true;
+      for (NodeId operand : data.operands) sizes.push_back(operand);
+      for (NodeId index : plan_.exprs.ReadIndices(data)) sizes.push_back(index);
     }
-    return false;
+    std::vector<std::string> names;
+    for (uint32_t n = 0; n < is_read.size(); ++n)
+      if (is_read[n]) names.emplace_back(module_.Text(kernel_[kernel_.Params()[n]].name));
+    if (!names.empty()) return "depends on the content of " + QuotedList(names);
+    return "is computed from data, so that a size kernel would have to count it";
   }
 
   void ReportExtents(const TaskPlan& task) {
-    if (!task.trip_kernel.empty()) {
-      diagnostics_
-          .Error(diag::E0504, task.place,
-                 "the number of iterations of this parallel loop is no integer expression of scalars and "
-                 "shapes, so that a kernel would have to count it")
-          .AddHelp("pass the bound as a scalar argument, or compile without --forbid-s2");
-      return;
-    }
-    if (std::none_of(task.extents.begin(), task.extents.end(), [&](NodeId one) { return NeedsData(one); }))
-      return;
-    diagnostics_
-        .Error(diag::E0504, task.place,
-               "the number of iterations of this parallel loop " + Reason(task.extents))
+    bool needs_data = std::any_of(task.extents.begin(), task.extents.end(),
+                                  [&](NodeId extent) { return NeedsData(extent); });
+    if (task.trip_kernel.empty() && !needs_data) return;
+    std::string reason = task.trip_kernel.empty() ? Reason(task.extents)
+                                                  : "is no integer expression of scalars and shapes, so that "
+                                                    "a kernel would have to count it";
+    diagnostics_.Error(diag::E0504, task.place, "the number of iterations of this parallel loop " + reason)
         .AddHelp("pass the bound as a scalar argument, or compile without --forbid-s2");
   }
 

@@ -135,9 +135,8 @@ class ReplayCosts {
 }  // namespace
 
 void FindCheapReplays(const ir::Function& kernel, AdstackPlan& plan) {
-  bool has_segments = false;
-  for (const ir::ParamInfo& param : kernel.params)
-    has_segments = has_segments || param.role == ir::ParamRole::Segment;
+  bool has_segments = std::ranges::any_of(
+      kernel.params, [](const ir::ParamInfo& param) { return param.role == ir::ParamRole::Segment; });
   if (!has_segments) return;
   ReplayCosts costs(kernel);
   for (TaskPlan& task : plan.tasks) task.cheap_replay = costs.IsCheap(task);

@@ -11,23 +11,10 @@ namespace {
 using analysis::ForEachInst;
 using ir::Block, ir::Function, ir::Inst, ir::Op;
 
-/// From `block` outwards to the body of the function.
-std::vector<Block> PathOutwards(const Function& function, Block block) {
-  std::vector<Block> path{block};
-  for (Inst owner = function[block].owner; owner.Valid(); owner = function[path.back()].owner)
-    path.push_back(function[owner].parent);
-  return path;
-}
-
+/// The innermost block that holds both.
 Block CommonBlock(const Function& function, Block left, Block right) {
-  std::vector<Block> left_path = PathOutwards(function, left), right_path = PathOutwards(function, right);
-  Block common = function.Body();
-  while (!left_path.empty() && !right_path.empty() && left_path.back() == right_path.back()) {
-    common = left_path.back();
-    left_path.pop_back();
-    right_path.pop_back();
-  }
-  return common;
+  while (!BlockContains(function, left, right)) left = function[function[left].owner].parent;
+  return left;
 }
 
 /// Stacks with more gates than this claim at the block that holds them all.

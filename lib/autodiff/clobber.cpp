@@ -19,6 +19,8 @@
 #include <map>
 
 #include "analysis/access.h"
+#include "analysis/walk.h"
+#include "autodiff/overwritten_stores.h"
 #include "autodiff/vjp_reads.h"
 #include "diag/errors/autodiff.h"
 #include "ir/module.h"
@@ -99,7 +101,6 @@ class ReverseCheck {
   bool IsUnread(Inst call, const VjpReads& reads, uint32_t memory_class, Inst write) const;
   void CheckInPlace(Inst call);
   void CheckCondition(Inst loop);
-  bool ConditionWrites(ir::Block block) const;
 
   const ir::Module& module_;
   const Function& kernel_;
@@ -395,13 +396,7 @@ void ReverseCheck::CheckAtomic(Inst atomic) {
 }
 
 bool ReverseCheck::DifferInConstant(Inst a, Inst b) const {
-  if (!ir::IsAccess(kernel_[b].op) || kernel_.Operand(a, 0) != kernel_.Operand(b, 0)) return false;
-  for (uint32_t axis = 0; axis < kernel_[a].index_count; ++axis) {
-    std::optional<int64_t> of_a = kernel_.IntegerConstant(kernel_.Indices(a)[axis]);
-    std::optional<int64_t> of_b = kernel_.IntegerConstant(kernel_.Indices(b)[axis]);
-    if (of_a && of_b && *of_a != *of_b) return true;
-  }
-  return false;
+  return ir::IsAccess(kernel_[b].op) && DifferInConstantIndex(kernel_, a, b);
 }
 
 /// `atomic` may be the first of two extrema: refuses an active read between them.
@@ -427,18 +422,13 @@ void ReverseCheck::CheckReadsBetween(Inst atomic) {
   }
 }
 
-bool ReverseCheck::ConditionWrites(ir::Block block) const {
-  for (Inst inst : kernel_[block].insts) {
-    if (plan_.WritesReplayedArray(inst)) return true;
-    if (analysis::WritesMemory(kernel_[inst].op) && work_.Has(inst)) return true;
-    for (ir::Block region : kernel_[inst].regions)
-      if (region.Valid() && ConditionWrites(region)) return true;
-  }
-  return false;
-}
-
 void ReverseCheck::CheckCondition(Inst loop) {
-  if (!ConditionWrites(kernel_[loop].regions[0])) return;
+  bool writes = false;
+  analysis::ForEachInst(kernel_, kernel_[loop].regions[0], [&](Inst inst) {
+    writes = writes || plan_.WritesReplayedArray(inst) ||
+             (analysis::WritesMemory(kernel_[inst].op) && work_.Has(inst));
+  });
+  if (!writes) return;
   Error(diag::E0409, loop, "the condition of this 'while' writes memory that is differentiated")
       .AddHelp("move the write into the body of the loop");
 }

@@ -117,8 +117,7 @@ void ForwardEmitter::EmitInst(Inst inst) {
     EmitParallel(inst);
   } else if (ir::IsAccess(data.op)) {
     EmitAccess(inst);
-  } else if (data.op == Op::StackNew || data.op == Op::StackPush || data.op == Op::StackPop ||
-             data.op == Op::StackTop) {
+  } else if (ir::ClassOf(data.op) == ir::OpClass::Stack) {
     EmitStack(inst);
   } else if (data.op == Op::Alloca) {
     Copy(inst);

@@ -53,14 +53,9 @@ class OverwriteFinder {
 
   /// A component, or an index of one buffer, tells them apart.
   bool DifferInConstant(Inst a, Inst b) const {
-    if (function_.Operand(a, 0) != function_.Operand(b, 0)) return false;
-    if (function_[a].component != function_[b].component) return true;
-    for (uint32_t axis = 0; axis < function_[a].index_count; ++axis) {
-      std::optional<int64_t> of_a = function_.IntegerConstant(function_.Indices(a)[axis]);
-      std::optional<int64_t> of_b = function_.IntegerConstant(function_.Indices(b)[axis]);
-      if (of_a && of_b && *of_a != *of_b) return true;
-    }
-    return false;
+    bool same_buffer = function_.Operand(a, 0) == function_.Operand(b, 0);
+    return (same_buffer && function_[a].component != function_[b].component) ||
+           DifferInConstantIndex(function_, a, b);
   }
 
   const Function& function_;
@@ -69,6 +64,16 @@ class OverwriteFinder {
 };
 
 }  // namespace
+
+bool DifferInConstantIndex(const Function& function, Inst a, Inst b) {
+  if (function.Operand(a, 0) != function.Operand(b, 0)) return false;
+  for (uint32_t axis = 0; axis < function[a].index_count; ++axis) {
+    std::optional<int64_t> of_a = function.IntegerConstant(function.Indices(a)[axis]);
+    std::optional<int64_t> of_b = function.IntegerConstant(function.Indices(b)[axis]);
+    if (of_a && of_b && *of_a != *of_b) return true;
+  }
+  return false;
+}
 
 IndexSet<Inst> FindOverwrittenStores(const analysis::Structure& structure) {
   OverwriteFinder finder(structure);

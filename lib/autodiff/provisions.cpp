@@ -112,7 +112,7 @@ class Describer {
       } else if (data.op != Op::Alloca) {
         Provision provision = ValueOf(v, data.span);
         // Control that runs again makes all of its results at once.
-        provision.operations = ir::HasRegions(data.op) ? (n == 0 ? OperationsIn(inst, inst) : 0) : 1;
+        provision.operations = ir::HasRegions(data.op) ? (n == 0 ? OperationsIn(inst) : 0) : 1;
         for (Value operand : function_.Operands(inst)) AddSource(operand, provision);
         unit.recomputed.push_back(std::move(provision));
       }
@@ -128,18 +128,15 @@ class Describer {
   }
 
   /// Operations that a forward run of `root` takes, each counted once.
-  uint32_t OperationsIn(Inst root, Inst inst) const {
+  uint32_t OperationsIn(Inst root) const {
     uint32_t count = 0;
-    for (Block region : function_[inst].regions) {
-      if (!region.Valid()) continue;
-      for (Inst inner : function_[region].insts) {
-        const ir::InstData& data = function_[inner];
+    for (uint32_t region = 0; region < function_.RegionCount(root); ++region) {
+      analysis::ForEachInst(function_, function_[root].regions[region], [&](Inst inner) {
         bool runs = false;
-        for (uint32_t n = 0; n < data.result_count; ++n)
+        for (uint32_t n = 0; n < function_[inner].result_count; ++n)
           runs = runs || plan_.Forward(root, function_.Result(inner, n));
-        if (runs && !ir::HasRegions(data.op)) ++count;
-        if (ir::HasRegions(data.op)) count += OperationsIn(root, inner);
-      }
+        if (runs && !ir::HasRegions(function_[inner].op)) ++count;
+      });
     }
     return count;
   }

@@ -51,13 +51,10 @@ bool IsMarked(const Function& function, Value buffer) {
 /// Buffers that a vjp also writes, cells of layouts, and reads of the kernel's own gradient are not saved:
 /// check_saved.h finds those.
 Reads ReadsToSave(const ir::Module& module, const Function& function, const SaveConfig& config) {
-  RegionTree tree(function);
-  Activity activity(module, function, DiffParameters::FromAttributes(module, function));
-  AdjointWork work(function, activity);
-  RecordingPlan plan(function, tree, work, false);
+  ReverseAnalyses analyses(module, function, false);
+  const auto& [kernel, parameters, tree, activity, work, plan] = analyses;
   StoredValues saved(function, false);
-  analysis::Structure structure(function);
-  analysis::MemoryClasses memory(structure);
+  analysis::MemoryClasses memory(tree.structure());
   auto lasts = [&](Value buffer, uint32_t field) {
     const ir::ValueData& base = function[buffer];
     bool is_parameter = function.IsParameter(buffer);
@@ -70,7 +67,7 @@ Reads ReadsToSave(const ir::Module& module, const Function& function, const Save
     if (!lasts(base, ir::kNoAttr) && !plan.FinalOf(reader, base, component).Valid())
       reads.finals.push_back({reader, base, component});
   };
-  for (Inst inst : structure.Order()) {
+  for (Inst inst : tree.structure().Order()) {
     Op op = function[inst].op;
     // A layout's cells are not copied.
     bool of_buffer = ir::IsAccess(op) && function.TypeOf(function.Operand(inst, 0)).IsBuffer();

@@ -74,6 +74,10 @@ bool IsScratch(const Function& function, Value v) {
   return function.IsParameter(v) && function.params[data.number].role == ir::ParamRole::Scratch;
 }
 
+bool Holds(const std::vector<Value>& values, Value v) {
+  return std::find(values.begin(), values.end(), v) != values.end();
+}
+
 /// The size of an element of a tape of `v`, in bits: flags lie in words.
 uint32_t BitsOf(const Function& function, Value v) {
   ir::Type type = function.TypeOf(v);
@@ -224,8 +228,7 @@ void RecordingPlan::FindFillingStores(Inst loop, Value array) {
 }
 
 bool RecordingPlan::Replays(Inst root, Value array) const {
-  const std::vector<Value>& arrays = replayed_here_.Get(root);
-  return std::find(arrays.begin(), arrays.end(), array) != arrays.end();
+  return Holds(replayed_here_.Get(root), array);
 }
 
 void RecordingPlan::PlanUnit(Block unit) {
@@ -295,7 +298,7 @@ void RecordingPlan::PlanScratch() {
     for (Inst inst : structure.Order()) {
       if (!analysis::WritesMemory(function_[inst].op)) continue;
       Value base = function_.Operand(inst, 0);
-      if (!filled.Has(base) || std::find(scratch.begin(), scratch.end(), base) == scratch.end()) continue;
+      if (!filled.Has(base) || !Holds(scratch, base)) continue;
       if (refilled_scratch_.Insert(base)) grew = true;
       for (Value v : function_.Operands(inst)) NeedForward(closure, kWholeKernel, v);
     }
@@ -412,16 +415,8 @@ void RecordingPlan::ExpandForward(Closure& closure, Inst root, Value v) {
   uint32_t k = v.raw - data.first_result.raw;
   if (replayed_arrays_.Has(v)) {
     // Everything that is stored in it lies in the block that makes it or deeper: inside the root as well.
-    for (Inst inner : function_[data.parent].insts) {
-      std::span<const Value> written = OuterArrays(inner);
-      if (std::find(written.begin(), written.end(), v) != written.end())
-        NeedArrayWrites(closure, root, inner, {&v, 1});
-    }
-    Inst owner = function_[data.parent].owner;
-    if (owner.Valid() && function_[owner].op == Op::While && data.parent == function_[owner].regions[0])
-      for (Inst inner : function_[function_[owner].regions[1]].insts)
-        if (std::find(OuterArrays(inner).begin(), OuterArrays(inner).end(), v) != OuterArrays(inner).end())
-          NeedArrayWrites(closure, root, inner, {&v, 1});
+    for (Inst inner : tree_.InstsOf(tree_.UnitOf(v)))
+      if (Holds(OuterArrays(inner), v)) NeedArrayWrites(closure, root, inner, {&v, 1});
     return;
   }
   if (IsSerialLoop(data.op)) {
@@ -606,7 +601,7 @@ void CollectUndo(const Function& function, const RegionTree& tree, const Recordi
       if (tree.Inside(array, loop)) continue;
       if (top_level)
         undo.stores.push_back(inst);
-      else if (std::find(undo.snapshots.begin(), undo.snapshots.end(), array) == undo.snapshots.end())
+      else if (!Holds(undo.snapshots, array))
         undo.snapshots.push_back(array);
       continue;
     }
@@ -624,8 +619,7 @@ bool IsApart(const Function& function, Inst loop) {
 void TakeBefore(const Function& function, Inst loop, UndoPlan& undo) {
   constexpr uint64_t kWordsOfTurn = 4;
   auto take = [&](Value array) {
-    if (std::find(undo.before.begin(), undo.before.end(), array) == undo.before.end())
-      undo.before.push_back(array);
+    if (!Holds(undo.before, array)) undo.before.push_back(array);
   };
   for (Value array : undo.snapshots) take(array);
   undo.snapshots.clear();
@@ -633,7 +627,7 @@ void TakeBefore(const Function& function, Inst loop, UndoPlan& undo) {
     Value array = function.Operand(store, 0);
     ir::Type type = function.TypeOf(array);
     bool large = uint64_t{type.count} * type.Components() > kWordsOfTurn * function[loop].attr;
-    bool taken = std::find(undo.before.begin(), undo.before.end(), array) != undo.before.end();
+    bool taken = Holds(undo.before, array);
     if (!large) take(array);
     return taken || !large;
   });
@@ -648,10 +642,7 @@ UndoPlan PlanUndo(const Function& function, const RegionTree& tree, const Record
   if (!top_level) CollectUndo(function, tree, plan, loop, function[loop].regions[1], true, undo);
   if (IsApart(function, loop)) TakeBefore(function, loop, undo);
   // An array with a snapshot needs no single undo.
-  std::erase_if(undo.stores, [&](Inst store) {
-    Value array = function.Operand(store, 0);
-    return std::find(undo.snapshots.begin(), undo.snapshots.end(), array) != undo.snapshots.end();
-  });
+  std::erase_if(undo.stores, [&](Inst store) { return Holds(undo.snapshots, function.Operand(store, 0)); });
   return undo;
 }
 

@@ -142,6 +142,11 @@ class RaceCheck {
 
  private:
   std::string NameOf(Value v) const { return ir::NameOf(module_, kernel_, v); }
+  std::string ToPromise(Value base) const {
+    return "mark " + NameOf(base) + " " + ir::AttributeText(module_, "disjoint") +
+           " if no two iterations do: " + ir::AttributeText(module_, "checked") +
+           " promises the same, and each launch is checked for it";
+  }
   void CheckLoop(Inst loop);
   /// The number of an axis that the store provably misses; kNoAttr where there is none.
   uint32_t MissedAxis(Inst loop, Inst store);
@@ -295,10 +300,7 @@ void RaceCheck::CheckLoop(Inst loop) {
                          NameOf(base) +
                          ", too many to compare: two iterations may store to one of them, and "
                          "the gradient is wrong where they do")
-            .AddHelp("store from a loop, or mark " + NameOf(base) + " " +
-                     ir::AttributeText(module_, "disjoint") +
-                     " if no two iterations do: " + ir::AttributeText(module_, "checked") +
-                     " promises the same, and each launch is checked for it");
+            .AddHelp("store from a loop, or " + ToPromise(base));
         warned.push_back(memory_class);
         continue;
       }
@@ -315,10 +317,7 @@ void RaceCheck::CheckLoop(Inst loop) {
                                  "two iterations of the parallel loop may store to one element of " +
                                      NameOf(base) + ", and the gradient is wrong where they do");
         if (other != store) warning.AddNote(kernel_[other].span, "this may write the same element");
-        warning.AddHelp("use an atomic, or mark " + NameOf(base) + " " +
-                        ir::AttributeText(module_, "disjoint") +
-                        " if no two iterations do: " + ir::AttributeText(module_, "checked") +
-                        " promises the same, and each launch is checked for it");
+        warning.AddHelp("use an atomic, or " + ToPromise(base));
         warned.push_back(memory_class);
         break;
       }

@@ -325,10 +325,8 @@ IndexSet<Value> AbsentParameters(const Function& gradient) {
   ForEachInst(gradient, [&](Inst inst) {
     if (!analysis::WritesMemory(gradient[inst].op)) return;
     Value base = gradient.Operand(inst, 0);
-    auto param = std::find(params.begin(), params.end(), base);
-    if (param == params.end() || absent.Has(base)) return;
-    absent.Insert(base);
-    aliases_change = aliases_change || gradient.params[static_cast<size_t>(param - params.begin())].alias;
+    if (!gradient.IsParameter(base) || !absent.Insert(base)) return;
+    aliases_change = aliases_change || gradient.params[gradient[base].number].alias;
   });
   for (uint32_t n = 0; n < params.size(); ++n) {
     if (aliases_change && gradient.params[n].alias) absent.Insert(params[n]);

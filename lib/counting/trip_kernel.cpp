@@ -72,10 +72,7 @@ class Slice {
   /// adjoint sweep.
   static bool IsLeftOut(const Function& function, Inst inst) {
     Op op = function[inst].op;
-    if (op == Op::Assert || op == Op::Print || op == Op::StackNew || op == Op::StackPush ||
-        op == Op::StackPop || op == Op::StackTop) {
-      return true;
-    }
+    if (op == Op::Assert || op == Op::Print || ir::ClassOf(op) == ir::OpClass::Stack) return true;
     return analysis::WritesMemory(op) && function.IsParameter(function.Operand(inst, 0));
   }
 
