@@ -13,16 +13,8 @@ namespace {
 
 using artifact::SizeClass;
 
-std::string_view ClassName(SizeClass size_class) {
-  switch (size_class) {
-    case SizeClass::kS0:
-      return "S0";
-    case SizeClass::kS1:
-      return "S1";
-    case SizeClass::kS2:
-      return "S2";
-  }
-  return "";
+std::string ClassName(SizeClass size_class) {
+  return "S" + std::to_string(static_cast<int>(size_class));
 }
 
 class PlanPrinter {
@@ -30,10 +22,7 @@ class PlanPrinter {
   PlanPrinter(const ir::Module& module, const ir::Function& kernel, const AdstackPlan& plan,
               const diag::SourceManager& sources, std::string_view lanes)
       : module_(module), kernel_(kernel), plan_(plan), sources_(sources), lanes_(lanes) {
-    for (ir::Value param : kernel.Params()) {
-      std::string_view name = module.Text(kernel[param].name);
-      names_.push_back(name);
-    }
+    for (ir::Value param : kernel.Params()) names_.push_back(module.Text(kernel[param].name));
   }
 
   std::string Print() {
@@ -69,15 +58,12 @@ class PlanPrinter {
       for (size_t axis = 0; axis < task.extents.size(); ++axis)
         text_ += (axis == 0 ? " " : " x ") + ("[" + Formula(task.extents[axis]) + "]");
     }
-    text_ += ", class " + std::string(ClassName(plan_.ClassOf(task))) + At(task.place) + "\n";
+    text_ += ", class " + ClassName(plan_.ClassOf(task)) + At(task.place) + "\n";
     for (const std::string& term : formulas_->Terms()) text_ += "    " + term + "\n";
     if (!task.trip_kernel.empty()) text_ += "    iterations counted by @" + task.trip_kernel + "\n";
     if (!task.size_kernel.empty()) text_ += "    counted before the launch by @" + task.size_kernel + "\n";
-    for (size_t group = 0; group < task.groups.size(); ++group) {
-      text_ += "    group " + std::to_string(group);
-      text_ += Gate(task.groups[group]);
-      text_ += "\n";
-    }
+    for (size_t group = 0; group < task.groups.size(); ++group)
+      text_ += "    group " + std::to_string(group) + Gate(task.groups[group]) + "\n";
     for (size_t stack = 0; stack < task.stacks.size(); ++stack) PrintStack(stack, task.stacks[stack]);
     for (const PlannedPromise& promise : task.promises) PrintPromise(promise);
     if (task.groups.size() == 1) {
@@ -143,7 +129,7 @@ class PlanPrinter {
   void PrintStack(size_t number, const PlannedStack& stack) {
     text_ += "    stack " + std::to_string(number) + ": " + ir::Spelling(stack.scalar);
     text_ += " capacity [" + Formula(stack.capacity) + "]";
-    text_ += ", class " + std::string(ClassName(plan_.exprs.ClassOf(stack.capacity)));
+    text_ += ", class " + ClassName(plan_.exprs.ClassOf(stack.capacity));
     text_ += stack.addressing == artifact::Addressing::kIndexed ? ", indexed" : ", counted";
     if (stack.IsBits()) text_ += ", bits";
     if (stack.loose) text_ += ", a loose bound";

@@ -369,9 +369,7 @@ void AdjointSweep::ReverseLoop(Inst inst) {
   FilledSteps filled_around;
   if (fills_last) {
     bool was_reversed = is_for && data.Has(ir::Word::Reversed);
-    Value last = was_reversed ? built_.Operand(loop, 0)
-                              : builder_.Make(Op::Sub, {built_.Operand(loop, 1), built_.Operand(loop, 2)});
-    filled_around = primal_sweep_.EnterFilled({StepsOf(inst), inst, builder_.Make(Op::Eq, {index, last})});
+    filled_around = primal_sweep_.EnterFilled({StepsOf(inst), inst, IsLast(loop, was_reversed)});
   }
   ReverseUnit(data.regions[0], false);
   if (fills_last) primal_sweep_.EnterFilled(filled_around);

@@ -92,8 +92,6 @@ class PrimalSweep : public Sweep {
   ir::Value SegmentParam() const;
   /// `v`, in the block of `loop`, is or may depend on a result of it.
   bool ComesFrom(ir::Value v, ir::Inst loop) const;
-  /// In the built loop: this is its last iteration.
-  ir::Value IsLast(ir::Inst loop);
   /// The launch wants whole tapes, one segment per loop.
   ir::Value WholeTape();
 

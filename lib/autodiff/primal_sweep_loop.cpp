@@ -96,13 +96,6 @@ Value PrimalSweep::AfterLast(Inst segments, uint32_t k) const {
   return {};
 }
 
-Value PrimalSweep::IsLast(Inst loop) {
-  bool reversed = built_[loop].Has(ir::Word::Reversed);
-  Value last = reversed ? built_.Operand(loop, 0)
-                        : builder_.Make(Op::Sub, {built_.Operand(loop, 1), built_.Operand(loop, 2)});
-  return builder_.Make(Op::Eq, {built_[built_[loop].regions[0]].params[0], last});
-}
-
 Value PrimalSweep::WholeTape() {
   return builder_.Make(Op::Le, {At(SegmentParam()), builder_.I32(0)});
 }
@@ -145,7 +138,8 @@ void PrimalSweep::EmitLoop(Inst inst, const Mode& mode) {
   if (run.fills_tape) PushAtEntry(inst, run);
   SkippedSteps around = skipped_steps_;
   if (run.as_root && EndsAtLastCheckpoint(inst, mode)) {
-    skipped_steps_ = {StepsOf(inst), is_for ? IsLast(run.built) : WholeTape()};
+    skipped_steps_ = {StepsOf(inst),
+                      is_for ? IsLast(run.built, built_[run.built].Has(ir::Word::Reversed)) : WholeTape()};
   }
   Inst filling_around = filling_steps_;
   filling_steps_ = run.fills_last ? StepsOf(inst) : Inst();

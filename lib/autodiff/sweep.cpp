@@ -78,6 +78,12 @@ Value Sweep::IterationSlot(Inst loop, Value index) {
                                    At(primal_.Operand(loop, 2)));
 }
 
+Value Sweep::IsLast(Inst loop, bool reversed) {
+  Value last = reversed ? built_.Operand(loop, 0)
+                        : builder_.Make(Op::Sub, {built_.Operand(loop, 1), built_.Operand(loop, 2)});
+  return builder_.Make(Op::Eq, {built_[built_[loop].regions[0]].params[0], last});
+}
+
 void Sweep::CopyApart(const ir::InstData& loop, Inst made) {
   if (!loop.Has(ir::Word::Apart)) return;
   built_[made].words.Add(ir::Word::Apart);

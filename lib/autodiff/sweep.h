@@ -39,6 +39,8 @@ class Sweep : public Emitter {
   uint32_t AuxKey(ir::Inst inst) const;
   /// The number of the iteration of `loop` with the index `index`, from 0.
   ir::Value IterationSlot(ir::Inst loop, ir::Value index);
+  /// In the built loop: this is the last iteration, in the order that is `reversed` or not.
+  ir::Value IsLast(ir::Inst loop, bool reversed);
   /// The loop over the steps of a segment where `loop` runs over segments; invalid for every other loop.
   ir::Inst StepsOf(ir::Inst loop) const { return analysis::StepsOf(primal_, loop); }
   /// Says of the loop `made` for `loop` that its turns are apart, where those of `loop` are.

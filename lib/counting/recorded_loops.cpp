@@ -25,10 +25,14 @@ bool IsRecordable(Op op) {
 
 RecordedLoops::RecordedLoops(const ir::Module& module, const analysis::Structure& structure,
                              const AdstackPlan& plan, bool keeps_rows, const IndexSet<Value>& absent)
-    : from_(structure.function()), absent_(absent), tasks_(analysis::TasksOf(from_)) {
+    : structure_(structure), from_(structure.function()), absent_(absent), tasks_(analysis::TasksOf(from_)) {
   for (uint32_t task = 0; task < tasks_.size(); ++task)
     repeatable_.emplace_back(structure, tasks_[task], plan.tasks[task], keeps_rows, absent);
-  if (const ir::Function* primal = module.Find(from_.derived_from)) CountInPrimal(*primal);
+  if (const ir::Function* primal = module.Find(from_.derived_from)) {
+    ForEachInst(*primal, [&](Inst inst) {
+      if (IsRecordable((*primal)[inst].op)) in_primal_.emplace_back((*primal)[inst].span, (*primal)[inst].op);
+    });
+  }
   for (const ir::ParamInfo& info : from_.params)
     in_segments_ = in_segments_ || info.role == ir::ParamRole::Segment;
   // Segments of a fixed length take no parameter, and no attribute outlives differentiation: a loop that
@@ -41,18 +45,14 @@ RecordedLoops::RecordedLoops(const ir::Module& module, const analysis::Structure
   });
   const std::vector<Inst>& body = from_[from_.Body()].insts;
   for (uint32_t task = 0; task < tasks_.size(); ++task) {
-    for (uint32_t place = tasks_[task].first; place < tasks_[task].last; ++place) Visit(body[place], task);
+    uint32_t end = structure.End(body[tasks_[task].last - 1]);
+    for (uint32_t at = structure.Position(body[tasks_[task].first]); at < end; ++at)
+      Visit(structure.Order()[at], task);
   }
   for (const Copies& copies : copies_) {
     bool enough = copies.one_is_known && (copies.one_is_enough || !copies.one_is_lost);
     if (!enough) missed_.push_back(copies.place);
   }
-}
-
-void RecordedLoops::CountInPrimal(const ir::Function& primal) {
-  ForEachInst(primal, [&](Inst inst) {
-    if (IsRecordable(primal[inst].op)) in_primal_.emplace_back(primal[inst].span, primal[inst].op);
-  });
 }
 
 RecordedLoops::Copies& RecordedLoops::CopiesOf(Inst loop) {
@@ -68,19 +68,15 @@ RecordedLoops::Copies& RecordedLoops::CopiesOf(Inst loop) {
 }
 
 void RecordedLoops::Visit(Inst inst, uint32_t task) {
-  if (IsRecordable(from_[inst].op) && !IsFixed(inst)) {
-    Copies& copies = CopiesOf(inst);
-    RecordedAt at = RecordedAt::Launch;
-    if (!Knows(inst, task, &at)) {
-      copies.one_is_lost = true;
-    } else {
-      if (!copies.one_is_known || !copies.one_is_enough) chosen_.push_back({inst, task, at});
-      copies.one_is_known = true;
-    }
+  if (!IsRecordable(from_[inst].op) || IsFixed(inst)) return;
+  Copies& copies = CopiesOf(inst);
+  RecordedAt at = RecordedAt::Launch;
+  if (!Knows(inst, task, &at)) {
+    copies.one_is_lost = true;
+    return;
   }
-  for (uint32_t region = 0; region < from_.RegionCount(inst); ++region) {
-    for (Inst inner : from_[from_[inst].regions[region]].insts) Visit(inner, task);
-  }
+  if (!copies.one_is_known || !copies.one_is_enough) chosen_.push_back({inst, task, at});
+  copies.one_is_known = true;
 }
 
 std::span<const Value> RecordedLoops::Bounds(Inst loop) const {
@@ -89,7 +85,10 @@ std::span<const Value> RecordedLoops::Bounds(Inst loop) const {
 }
 
 bool RecordedLoops::Knows(Inst loop, uint32_t task, RecordedAt* at) const {
-  *at = WhereReached(loop);
+  std::vector<Inst> around = structure_.Enclosing(loop);
+  // Where nothing but loops stands around it, their own trips are recorded.
+  bool is_gated = std::ranges::any_of(around, [&](Inst one) { return from_[one].op == Op::If; });
+  *at = is_gated ? RecordedAt::Visit : RecordedAt::Launch;
   bool is_while = from_[loop].op == Op::While;
   bool of_launch = !is_while;
   for (Value bound : is_while ? std::span<const Value>() : Bounds(loop))
@@ -105,23 +104,9 @@ bool RecordedLoops::Knows(Inst loop, uint32_t task, RecordedAt* at) const {
       if (repeatable_[task].Lost(bound) || !IsOfLaunch(bound, task)) return false;
     }
   }
-  bool straight = true;
-  for (Block block = from_[loop].parent; from_[block].owner.Valid();
-       block = from_[from_[block].owner].parent) {
-    Op around = from_[from_[block].owner].op;
-    straight = straight && around != Op::For && around != Op::While;
-  }
-  if (straight) *at = RecordedAt::Iteration;
+  bool in_loop = std::ranges::any_of(around, [&](Inst one) { return analysis::IsSerialLoop(from_[one].op); });
+  if (!in_loop) *at = RecordedAt::Iteration;
   return true;
-}
-
-/// Launch where nothing but loops stands around it, whose own trips are recorded.
-RecordedAt RecordedLoops::WhereReached(Inst loop) const {
-  for (Block block = from_[loop].parent; from_[block].owner.Valid();
-       block = from_[from_[block].owner].parent) {
-    if (from_[from_[block].owner].op == Op::If) return RecordedAt::Visit;
-  }
-  return RecordedAt::Launch;
 }
 
 bool RecordedLoops::IsFixed(Inst loop) {

@@ -48,7 +48,6 @@ class RecordedLoops {
     bool one_is_lost = false;
   };
 
-  void CountInPrimal(const ir::Function& primal);
   Copies& CopiesOf(ir::Inst loop);
   void Visit(ir::Inst inst, uint32_t task);
   bool Knows(ir::Inst loop, uint32_t task, RecordedAt* at) const;
@@ -56,9 +55,9 @@ class RecordedLoops {
   bool IsFixed(ir::Value value);
   bool FindFixed(ir::Value value);
   bool IsOfLaunch(ir::Value value, uint32_t task) const;
-  RecordedAt WhereReached(ir::Inst loop) const;
   std::span<const ir::Value> Bounds(ir::Inst loop) const;
 
+  const analysis::Structure& structure_;
   const ir::Function& from_;
   IndexSet<ir::Value> absent_;
   std::vector<analysis::Task> tasks_;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/conditions.h"
 #include "analysis/loops.h"
 #include "analysis/memory.h"
 #include "analysis/structure.h"
@@ -29,7 +30,7 @@
 
 namespace adc::sizing {
 
-using analysis::CarriedInit, analysis::CarriedParam, analysis::CarriedYield;
+using analysis::CarriedInit, analysis::CarriedParam, analysis::CarriedYield, analysis::GivenBy;
 using ir::ArithmeticOp, ir::BitsOp, ir::Block, ir::CompareOp, ir::ControlOp, ir::Inst, ir::Op, ir::OpClass;
 using ir::Type, ir::Value, ir::ValueKind;
 
@@ -320,12 +321,8 @@ std::optional<Range> Bounds::Increment(Value value, Value param, uint32_t depth)
     if (data.op == Op::Add) return ranges_.Sum(*base, Of(b));
     return ranges_.Difference(*base, Of(b), ir::Scalar::I64);
   }
-  if (data.op == Op::Select) return both(function_.Operand(inst, 1), function_.Operand(inst, 2));
-  if (data.op == Op::If) {
-    Inst then_yield = function_.Terminator(data.regions[0]),
-         else_yield = function_.Terminator(data.regions[1]);
-    return both(function_.Operand(then_yield, number), function_.Operand(else_yield, number));
-  }
+  if (analysis::IsChoice(data.op))
+    return both(GivenBy(function_, inst, 0, value), GivenBy(function_, inst, 1, value));
   if (data.op == Op::For) {  // an inner loop that goes on counting
     std::optional<Range> start = Increment(CarriedInit(function_, inst, number), param, depth + 1);
     if (!start) return std::nullopt;
@@ -398,13 +395,11 @@ Range Bounds::OfInst(Inst inst, uint32_t result) {
 }
 
 Range Bounds::OfControl(Inst inst, uint32_t result) {
-  const ir::InstData& data = function_[inst];
-  switch (ir::In<ControlOp>(data.op)) {
+  switch (ir::In<ControlOp>(function_[inst].op)) {
     case ControlOp::If: {
-      Inst then_yield = function_.Terminator(data.regions[0]),
-           else_yield = function_.Terminator(data.regions[1]);
-      return ranges_.Choose(Of(function_.Operand(inst, 0)), Of(function_.Operand(then_yield, result)),
-                            Of(function_.Operand(else_yield, result)));
+      Value value = function_.Result(inst, result);
+      return ranges_.Choose(Of(function_.Operand(inst, 0)), Of(GivenBy(function_, inst, 0, value)),
+                            Of(GivenBy(function_, inst, 1, value)));
     }
     case ControlOp::For:
     case ControlOp::While:

@@ -102,7 +102,7 @@ MUTANTS = [
     ("reverse", "array-undo-order", "autodiff/adjoint_sweep_arrays.cpp", "gradients/array_twice.ir",
      "for (size_t n = tape.undo.stores.size(); n-- > 0;) {",
      "for (size_t n = 0; n < tape.undo.stores.size(); ++n) {"),
-    ("reverse", "last-checkpoint-of-reversed", "autodiff/primal_sweep_loop.cpp", "gradients/undone_state.ir",
+    ("reverse", "last-checkpoint-of-reversed", "autodiff/sweep.cpp", "gradients/undone_state.ir",
      "Value last = reversed ? built_.Operand(loop, 0)",
      "Value last = reversed && false ? built_.Operand(loop, 0)"),
     ("reverse", "trips-of-last-segment", "autodiff/primal_sweep_loop.cpp", "gradients/undone_state.ir",
