@@ -81,7 +81,9 @@ class Planner {
     for (TaskPlan& task : plan_.tasks) {
       ChoosePrivate(task);
       NumberStacks(task);
-      std::vector<const StackFacts*> facts = FactsOf(task);
+      // So far the group of a stack is the position of its facts.
+      std::vector<const StackFacts*> facts;
+      for (const PlannedStack& stack : task.stacks) facts.push_back(&facts_[stack.group]);
       GroupStacks(kernel_, structure_, work_, facts, task);
       for (size_t n = 0; n < task.stacks.size(); ++n) FindGuards(task.stacks[n], *facts[n]);
     }
@@ -251,13 +253,6 @@ class Planner {
       uint32_t given = kernel_[kernel_.DefiningInst(task.stacks[number].stack)].attr;
       task.stacks[number].id = given == ir::kNoAttr ? number : given;
     }
-  }
-
-  /// By stack; so far its group is the position of its facts.
-  std::vector<const StackFacts*> FactsOf(const TaskPlan& task) const {
-    std::vector<const StackFacts*> facts;
-    for (const PlannedStack& stack : task.stacks) facts.push_back(&facts_[stack.group]);
-    return facts;
   }
 
   void Compact() {

@@ -12,9 +12,7 @@ using ir::Function, ir::Module, ir::ParamInfo, ir::ParamRole, ir::Type, ir::Valu
 DerivedKernel MakeDerivedKernel(Module& module, const Function& kernel, std::string_view suffix,
                                 std::string_view companion, ParamRole role, ir::KernelRole kernel_role,
                                 const DiffParameters& parameters, ScopedMap& values, uint32_t directions) {
-  std::string name(module.Text(kernel.name));
-  name += '.';
-  name += suffix;
+  std::string name = std::string(module.Text(kernel.name)) + "." + std::string(suffix);
   Function& derived = module.AddFunction(ir::FunctionKind::Kernel, module.Intern(name));
   derived.role = kernel_role;
   derived.derived_from = kernel.name;
@@ -47,9 +45,8 @@ DerivedKernel MakeDerivedKernel(Module& module, const Function& kernel, std::str
       Type type = kernel.TypeOf(param);
       if (type.IsRegister()) type = Type::Buffer(type, 0);
       for (uint32_t direction = 0; direction < directions; ++direction) {
-        std::string companion_name(module.Text(kernel[param].name));
-        companion_name += '.';
-        companion_name += companion;
+        std::string companion_name =
+            std::string(module.Text(kernel[param].name)) + "." + std::string(companion);
         if (directions > 1) companion_name += std::to_string(direction);
         // A parameter of the user's may have this name already.
         while (taken.contains(companion_name)) companion_name += '_';
@@ -81,9 +78,7 @@ void NameGiver::Name(Value v, std::string_view prefix, const Function& primal, V
   std::string_view text = module_.Text(name);
   // A bare number is the printer's business.
   if (text.find_first_not_of("0123456789") == std::string_view::npos) return;
-  std::string full(prefix);
-  full += text;
-  Name(v, full);
+  Name(v, std::string(prefix) + std::string(text));
 }
 
 void NameGiver::Name(Value v, std::string_view name) {

@@ -242,12 +242,9 @@ void ForwardEmitter::EmitProduct(Inst inst, std::span<const Value> indices) {
 
 void ForwardEmitter::EmitExtremum(Inst inst, std::span<const Value> indices) {
   const ir::InstData data = primal_[inst];
-  if (in_parallel_ && !primal_.TypeOf(primal_.Operand(inst, 0)).IsArray()) {
-    Copy(inst);  // the tangent follows when every iteration has run
-    return;
-  }
-  Inst copy = Copy(inst);
-  Value old = built_.Result(copy);
+  Value old = built_.Result(Copy(inst));
+  // The tangent follows when every iteration has run.
+  if (in_parallel_ && !primal_.TypeOf(primal_.Operand(inst, 0)).IsArray()) return;
   Value v = primal_.AccessValues(inst)[0];
   if (activity_.Varied(primal_.Result(inst))) {
     EachDirection([&] {

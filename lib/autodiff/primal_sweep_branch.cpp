@@ -23,6 +23,8 @@ namespace {
 
 /// Operations and loads that making a value again may take, rather than handing it out of its branch.
 constexpr uint32_t kRecomputeLimit = 8;
+/// Branches inside each other that hand values out; deeper ones compute them again.
+constexpr uint32_t kWidenedLevels = 8;
 constexpr uint32_t kTooDear = UINT32_MAX;
 
 }  // namespace
@@ -31,7 +33,7 @@ bool PrimalSweep::Widens(Inst branch, const Mode& mode) const {
   if (!mode.own_unit || !plan_.RunsForward(branch)) return false;
   if (!work_.Has(branch) && !plan_.WritesReplayedArray(branch)) return false;
   // An array's stores are taken back one by one only if the branch's primal sweep ran here.
-  return mode.widened < kernel_.config.widen_levels || plan_.WritesReplayedArray(branch);
+  return mode.widened < kWidenedLevels || plan_.WritesReplayedArray(branch);
 }
 
 void PrimalSweep::CollectExports(Block unit, const Mode& mode, std::vector<uint32_t>& keys) const {

@@ -155,7 +155,7 @@ Function* DeriveReverse(Module& module, Function& primal, const ReverseConfig& c
   DerivedKernel derived = MakeDerivedKernel(module, from, "grad", "adj", ir::ParamRole::Adjoint,
                                             ir::KernelRole::Gradient, parameters, values);
   Function* gradient = derived.function;
-  ReverseKernel kernel(module, *analyses, config, diagnostics, std::move(derived), std::move(values));
+  ReverseKernel kernel(module, *analyses, diagnostics, std::move(derived), std::move(values));
   return EmitTasks(kernel) ? gradient : nullptr;
 }
 

@@ -16,9 +16,6 @@
 namespace adc::autodiff {
 
 struct ReverseConfig {
-  /// Branches that run forward anyway hand out the values in them that the adjoint sweep reads, through at
-  /// most this many levels; deeper ones compute it again.
-  uint32_t widen_levels = 8;
   /// Values that the kernel left in `writeonce` buffers are read there rather than computed again. To be off
   /// where the gradient is differentiated in turn: that derivative moves the inputs, and not the values that
   /// the kernel stored.

@@ -5,21 +5,18 @@
 
 #include "analysis/loops.h"
 #include "autodiff/emitter.h"
-#include "autodiff/reverse.h"
 #include "autodiff/reverse_analyses.h"
 
 namespace adc::autodiff {
 
 /// A reverse kernel while it is built.
 struct ReverseKernel : DerivedBody {
-  ReverseKernel(ir::Module& of, const ReverseAnalyses& analyses, const ReverseConfig& asked,
-                diag::Diagnostics& reports, DerivedKernel derived, ScopedMap parameters)
+  ReverseKernel(ir::Module& of, const ReverseAnalyses& analyses, diag::Diagnostics& reports,
+                DerivedKernel derived, ScopedMap parameters)
       : DerivedBody(of, analyses.kernel, reports, std::move(derived), std::move(parameters)),
-        facts(analyses),
-        config(asked) {}
+        facts(analyses) {}
 
   const ReverseAnalyses& facts;
-  const ReverseConfig& config;
 };
 
 /// The part of a sweep that is the same in both: making values available.

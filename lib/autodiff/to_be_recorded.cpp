@@ -532,14 +532,10 @@ std::vector<Value> RecordingPlan::ChooseTape(const Closure& closure,
     for (Value v : work_.ReadsOf(inst)) sink(v);
     if (!WritesReplayedArray(inst)) continue;
     // Replayed in the primal sweep of each reversed iteration, so its reads must be available there.
-    if (!ir::HasRegions(function_[inst].op)) {
-      for (Value v : function_.Operands(inst)) sink(v);
-    } else {
-      auto inputs = closure.inputs.find(inst.raw);
-      if (inputs != closure.inputs.end())
-        for (Value v : inputs->second) sink(v);
-      for (Value v : function_.Operands(inst)) sink(v);
-    }
+    auto inputs = closure.inputs.find(inst.raw);
+    if (inputs != closure.inputs.end())
+      for (Value v : inputs->second) sink(v);
+    for (Value v : function_.Operands(inst)) sink(v);
   }
   bool found = false;
   std::vector<uint32_t> cut = MinimumCut(graph, &found);

@@ -23,18 +23,6 @@ bool IsWatched(const Function& kernel, Inst inst) {
   return kernel.params[kernel[kernel.Operand(inst, 0)].number].checked;
 }
 
-/// Instructions that are built from here on run where the condition holds.
-void Enter(ir::Builder& builder, Value condition) {
-  Inst branch = builder.If(condition, {});
-  builder.SetBlock(builder.function()[branch].regions[1]);
-  builder.Yield({});
-  builder.SetBlock(builder.function()[branch].regions[0]);
-}
-/// The block around the branch that the builder is in.
-ir::Block Around(ir::Builder& builder) {
-  return builder.function()[builder.function()[builder.block()].owner].parent;
-}
-
 /// Whether each index lies inside its extent; invalid without indices.
 Value Inside(ir::Builder& builder, Value buffer, const std::vector<Value>& indices) {
   Value all;
@@ -135,29 +123,37 @@ void PromiseMarks::MarkAt(ir::Builder& builder, Inst access, const std::vector<V
   auto update = [&](Op op, Value operand) {
     return builder.Access(op, words, indices, {&operand, 1}, ir::kNoAttr, from_[access].component);
   };
-  ir::Block outer = builder.block();
-  Value inside = Inside(builder, words, indices);
-  if (inside.Valid()) Enter(builder, inside);
-  Value own = builder.Make(Op::Add, {builder.Make(Op::Rem, {number, word(kNumbers)}), word(1)});
-  Value mark = builder.Make(Op::Shl, {own, word(2)});
-  Value old = update(Op::AtomicExchange, marked.writes ? builder.Make(Op::Or, {mark, word(kWrites)}) : mark);
-  auto is_other = [&](Value seen) {
-    Value holder = builder.Make(Op::Shr, {seen, word(2)});
-    return builder.Make(Op::Ne, {holder, own});
+  auto mark_element = [&] {
+    Value own = builder.Make(Op::Add, {builder.Make(Op::Rem, {number, word(kNumbers)}), word(1)});
+    Value mark = builder.Make(Op::Shl, {own, word(2)});
+    Value old =
+        update(Op::AtomicExchange, marked.writes ? builder.Make(Op::Or, {mark, word(kWrites)}) : mark);
+    auto is_other = [&](Value seen) {
+      Value holder = builder.Make(Op::Shr, {seen, word(2)});
+      return builder.Make(Op::Ne, {holder, own});
+    };
+    Value others = builder.Make(Op::And, {is_other(old), builder.Make(Op::Ne, {old, word(0)})});
+    Value several = builder.Make(Op::Select, {others, word(kSeveral), word(0)});
+    Value bits = builder.Make(Op::And, {old, word(kBits)});
+    Value seen = builder.Make(Op::Or, {bits, several});
+    builder.Where(builder.Make(Op::Ne, {seen, word(0)}), [&] {
+      Value now = update(Op::AtomicOr, seen);
+      Value before =
+          marked.writes ? has(seen, kSeveral) : builder.Make(Op::And, {others, has(bits, kWrites)});
+      Value between = builder.Make(Op::And, {is_other(now), has(seen, kWrites)});
+      builder.Where(builder.Make(Op::Or, {before, between}), [&] {
+        Value index = builder.I64(static_cast<int64_t>(first + marked.promise));
+        Value count = builder.Make(Op::Add, {builder.Cast(number, ir::kI64), builder.I64(1)});
+        builder.Access(Op::AtomicMax, sizes, {&index, 1}, {&count, 1});
+      });
+    });
   };
-  Value others = builder.Make(Op::And, {is_other(old), builder.Make(Op::Ne, {old, word(0)})});
-  Value several = builder.Make(Op::Select, {others, word(kSeveral), word(0)});
-  Value bits = builder.Make(Op::And, {old, word(kBits)});
-  Value seen = builder.Make(Op::Or, {bits, several});
-  Enter(builder, builder.Make(Op::Ne, {seen, word(0)}));
-  Value now = update(Op::AtomicOr, seen);
-  Value before = marked.writes ? has(seen, kSeveral) : builder.Make(Op::And, {others, has(bits, kWrites)});
-  Value between = builder.Make(Op::And, {is_other(now), has(seen, kWrites)});
-  Enter(builder, builder.Make(Op::Or, {before, between}));
-  Value index = builder.I64(static_cast<int64_t>(first + marked.promise));
-  Value count = builder.Make(Op::Add, {builder.Cast(number, ir::kI64), builder.I64(1)});
-  builder.Access(Op::AtomicMax, sizes, {&index, 1}, {&count, 1});
-  for (; builder.block() != outer; builder.SetBlock(Around(builder))) builder.Yield({});
+  Value inside = Inside(builder, words, indices);
+  if (inside.Valid()) {
+    builder.Where(inside, mark_element);
+  } else {
+    mark_element();
+  }
 }
 
 }  // namespace adc::counting

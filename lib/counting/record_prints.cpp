@@ -58,11 +58,8 @@ class PrintRecorder final : public transform::Rewriter {
       return;
     }
     if (ir::IsFloat(type.scalar) && bits < 32) value = builder_.Cast(value, Type::Of(Scalar::F32));
-    if (ir::IsFloat(type.scalar) || type.Is(Scalar::I32)) {
-      words.push_back(builder_.Bitcast(value, kWord));
-    } else {
-      words.push_back(builder_.Cast(value, kWord));
-    }
+    bool as_bits = ir::IsFloat(type.scalar) || type.Is(Scalar::I32);
+    words.push_back(as_bits ? builder_.Bitcast(value, kWord) : builder_.Cast(value, kWord));
   }
 
   void Visit(Inst inst) override {

@@ -189,9 +189,7 @@ NodeId SizeAlgebra::Rebuild(NodeId expr, uint32_t level, NodeId replacement, boo
   for (NodeId id : Reachable(expr)) {
     if (!DependsOnLevel(id, level)) continue;
     artifact::SizeNode node = pool_[id];  // a copy: the pool grows below
-    NodeId a = node.operands[0] == kNoNode ? kNoNode : of(node.operands[0]);
-    NodeId b = node.operands[1] == kNoNode ? kNoNode : of(node.operands[1]);
-    NodeId c = node.operands[2] == kNoNode ? kNoNode : of(node.operands[2]);
+    NodeId a = of(node.operands[0]), b = of(node.operands[1]), c = of(node.operands[2]);
     NodeId result = kNoNode;
     switch (node.op) {
       case SizeOp::kIndex:

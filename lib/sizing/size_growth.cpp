@@ -140,9 +140,7 @@ Direction SizeAlgebra::DirectionOf(NodeId expr, uint32_t level) const {
   for (NodeId id : Reachable(expr)) {
     if (!DependsOnLevel(id, level)) continue;
     const artifact::SizeNode& node = pool_[id];
-    Direction a = node.operands[0] == kNoNode ? Direction::Constant : of(node.operands[0]);
-    Direction b = node.operands[1] == kNoNode ? Direction::Constant : of(node.operands[1]);
-    Direction c = node.operands[2] == kNoNode ? Direction::Constant : of(node.operands[2]);
+    Direction a = of(node.operands[0]), b = of(node.operands[1]), c = of(node.operands[2]);
     Direction result = Direction::Unknown;
     switch (node.op) {
       case SizeOp::kIndex:
