@@ -23,7 +23,7 @@ ir::Inst StepsOf(const ir::Function& function, ir::Inst loop);
 
 /// The block that holds the `yield` of a `for` or `while` (region 1 of a `while`).
 ir::Block LoopYieldBlock(const ir::Function& function, ir::Inst loop);
-/// Carried parameter `k` of a `for` or `while`, of `result_count` ones.
+/// Carried parameter `k` of a `for` or `while`, which has `result_count` of them.
 ir::Value CarriedParam(const ir::Function& function, ir::Inst loop, uint32_t k);
 /// Initial value of carried value `k`.
 ir::Value CarriedInit(const ir::Function& function, ir::Inst loop, uint32_t k);

@@ -27,6 +27,7 @@ struct DerivedBody {
   bool failed = false;
 };
 
+/// Finds, copies and names values, which forward mode and both sweeps of reverse mode do alike.
 class Emitter {
  protected:
   explicit Emitter(DerivedBody& body);

@@ -45,17 +45,13 @@ bool Sweep::Reloadable(Inst inst) const {
 
 void Sweep::Recompute(Inst inst) {
   const ir::InstData& data = primal_[inst];
-  std::vector<Value> operands = AtAll(primal_.Operands(inst));
-  if (data.result_count == 1) {
+  bool is_pure = ir::InfoOf(data.op).effect == ir::Effect::Pure && data.op != Op::StopGradient;
+  if (is_pure && data.result_count == 1) {
+    std::vector<Value> operands = AtAll(primal_.Operands(inst));
     std::vector<Type> types;
     for (Value v : operands) types.push_back(built_.TypeOf(v));
-    Type result_type = primal_.TypeOf(primal_.Result(inst));
-    std::optional<Type> determined =
-        ir::InfoOf(data.op).effect == ir::Effect::Pure ? ir::ResultType(data.op, types) : std::nullopt;
-    if (determined && *determined == result_type && data.op != Op::StopGradient) {
-      Value v = builder_.Make(data.op, operands);
-      return Bind(primal_.Result(inst), v);
-    }
+    if (ir::ResultType(data.op, types) == primal_.TypeOf(primal_.Result(inst)))
+      return Bind(primal_.Result(inst), builder_.Make(data.op, operands));
   }
   Copy(inst);
 }
