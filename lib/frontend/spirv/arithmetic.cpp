@@ -23,8 +23,8 @@ ir::Value Arithmetic::MakeRow(const Row& row, const Instruction& inst, size_t fi
     if (!kernel_.TypeOf(operand).IsFloat()) operand = b_.Cast(operand, kernel_.TypeOf(operands[0]));
   }
   ir::Value made = b_.Make(row.to, operands);
-  if (row.form == Form::Negated) return b_.Make(Op::Not, {made});
-  return is_unsigned ? b_.Cast(made, types_.Register(inst.type)) : made;
+  if (row.form == Form::Negated) made = b_.Make(Op::Not, {made});
+  return b_.Cast(made, types_.Register(inst.type));
 }
 
 // Two results: the lower bits, and what does not fit there.
@@ -64,9 +64,6 @@ bool Arithmetic::Number(const Instruction& inst) {
     case spv::OpSMulExtended:
       Set(inst, WithHighBits(inst));
       return true;
-    case spv::OpBitCount:
-      SetOne(inst, b_.Cast(b_.Make(Op::Popcount, {a()}), type()));
-      return true;
     case spv::OpBitFieldSExtract:
     case spv::OpBitFieldUExtract: {
       ir::Value base = a(), offset = b(), count = GetOne(inst.At(2));
@@ -103,12 +100,9 @@ bool Arithmetic::Number(const Instruction& inst) {
       Set(inst, std::move(result));
       return true;
     }
-    case spv::OpConvertFToU: {
-      ir::Type to = type();
-      auto same = static_cast<ir::Scalar>(static_cast<uint8_t>(to.scalar) + 4);
-      SetOne(inst, b_.Cast(b_.Cast(a(), to.WithScalar(same)), to));
+    case spv::OpConvertFToU:
+      SetOne(inst, b_.Cast(b_.Cast(a(), IntegersLike(type(), false)), type()));
       return true;
-    }
     case spv::OpBitcast:
       SetOne(inst, BitsAs(b_, a(), type(), inst.span));
       return true;

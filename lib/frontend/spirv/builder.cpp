@@ -59,9 +59,7 @@ ir::Value KernelBuilder::Scaled(ir::Value value, double factor) {
 
 ir::Value KernelBuilder::Unsigned(ir::Value value) {
   ir::Type type = TypeOf(value);
-  if (!ir::IsSigned(type.scalar)) return value;
-  auto same = static_cast<ir::Scalar>(static_cast<uint8_t>(type.scalar) + 4);
-  return Cast(value, type.WithScalar(same));
+  return ir::IsSigned(type.scalar) ? Cast(value, IntegersLike(type, false)) : value;
 }
 
 ir::Value KernelBuilder::Choose(ir::Value condition, ir::Type type, const std::function<ir::Value()>& first,

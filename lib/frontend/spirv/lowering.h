@@ -25,8 +25,8 @@
 
 namespace adc::frontend::spirv {
 
-/// How deep regions may nest; types, constants, pointers and calls.
-inline constexpr uint32_t kDeepestRegion = 200, kDeepest = 64;
+/// How deep regions may nest.
+inline constexpr uint32_t kDeepestRegion = 200;
 
 struct LoweringConfig {
   uint64_t operation_limit = 500'000;

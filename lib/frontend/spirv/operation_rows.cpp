@@ -46,6 +46,7 @@ constexpr Row kRows[] = {
     {spv::OpNot, Op::Not},
     {spv::OpLogicalNot, Op::Not},
     {spv::OpBitReverse, Op::BitReverse},
+    {spv::OpBitCount, Op::Popcount},
     {spv::OpIEqual, Op::Eq},
     {spv::OpFOrdEqual, Op::Eq},
     {spv::OpLogicalEqual, Op::Eq},

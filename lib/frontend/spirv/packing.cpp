@@ -10,20 +10,6 @@ using ir::Op;
 
 namespace {
 
-/// Integers of the width of `type`, in its shape.
-ir::Type IntegersLike(ir::Type type, bool has_sign) {
-  switch (ir::BitWidth(type.scalar)) {
-    case 8:
-      return type.WithScalar(has_sign ? ir::Scalar::I8 : ir::Scalar::U8);
-    case 16:
-      return type.WithScalar(has_sign ? ir::Scalar::I16 : ir::Scalar::U16);
-    case 32:
-      return type.WithScalar(has_sign ? ir::Scalar::I32 : ir::Scalar::U32);
-    default:
-      return type.WithScalar(has_sign ? ir::Scalar::I64 : ir::Scalar::U64);
-  }
-}
-
 /// How a float has its exponent: bits of the fraction below it, and what is added to it.
 struct Format {
   int fraction, bias;

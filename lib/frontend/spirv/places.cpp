@@ -56,9 +56,7 @@ Memory::Place Memory::PlaceOf(const Pointer& p, ir::Scalar scalar, uint64_t more
 
 ir::Value Memory::FromMemory(ir::Value value) {
   ir::Type type = kernel_.TypeOf(value);
-  if (!ir::IsUnsigned(type.scalar)) return value;
-  auto same = static_cast<ir::Scalar>(static_cast<uint8_t>(type.scalar) - 4);
-  return b_.Cast(value, type.WithScalar(same));
+  return ir::IsUnsigned(type.scalar) ? b_.Cast(value, IntegersLike(type, true)) : value;
 }
 
 ir::Value Memory::ToMemory(ir::Value value, ir::Scalar scalar) {

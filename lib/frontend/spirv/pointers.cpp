@@ -135,12 +135,11 @@ void Pointers::RefuseChosen(const Instruction& user) {
          "index one buffer, or branch on what chooses");
 }
 
-uint32_t Pointers::LeavesOf(Id type, uint32_t depth) const {
-  if (depth > kDeepest) Refuse(diag::E0853, b_.span(), "types nest deeper than 64 levels");
-  if (types_.KindOf(type) == spv::OpTypeArray) return LeavesOf(types_.Element(type), depth + 1);
+uint32_t Pointers::LeavesOf(Id type) const {
+  if (types_.KindOf(type) == spv::OpTypeArray) return LeavesOf(types_.Element(type));
   if (types_.KindOf(type) != spv::OpTypeStruct) return 1;
   uint32_t sum = 0;
-  for (uint32_t n = 0; n < types_.Members(type); ++n) sum += LeavesOf(types_.Member(type, n), depth + 1);
+  for (uint32_t n = 0; n < types_.Members(type); ++n) sum += LeavesOf(types_.Member(type, n));
   return sum;
 }
 
@@ -155,7 +154,7 @@ Pointer Pointers::StepLocal(Pointer p, Id index_id, const Instruction& inst) {
   if (types_.KindOf(type) == spv::OpTypeStruct) {
     uint32_t member = MemberAt(index_id, inst);
     for (uint32_t n = 0; n < member && n < types_.Members(type); ++n)
-      p.leaf += LeavesOf(types_.Member(type, n), 0);
+      p.leaf += LeavesOf(types_.Member(type, n));
     p.pointee = types_.Member(type, member);
     return p;
   }

@@ -36,7 +36,7 @@ class Pointers : public Invocations {
     Index element;
     ir::Block block;  ///< where the index is defined
   };
-  uint32_t LeavesOf(Id type, uint32_t depth) const;
+  uint32_t LeavesOf(Id type) const;
   uint32_t MemberAt(Id index, const Instruction& inst);
   Pointer Step(Pointer pointer, Id index, const Instruction& inst);
   Pointer StepLocal(Pointer pointer, Id index, const Instruction& inst);

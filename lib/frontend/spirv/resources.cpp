@@ -16,7 +16,6 @@ using Kind = ir::ShaderBinding::Kind;
 namespace {
 
 constexpr uint32_t kMostValues = 256;
-constexpr uint32_t kDeepest = 64;
 
 std::string Identifier(std::string_view text) {
   std::string word;

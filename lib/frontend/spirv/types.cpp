@@ -1,6 +1,7 @@
 #include "frontend/spirv/types.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "diag/errors/shader.h"
 #include "diag/result.h"
@@ -9,11 +10,24 @@ namespace adc::frontend::spirv {
 
 namespace {
 constexpr uint64_t kMostLeaves = 4096;
-constexpr uint32_t kDeepest = 64;
-}  // namespace
+}
 
 void Refuse(diag::ErrorId id, diag::SourceSpan span, std::string text, std::string help) {
   throw Refused{diag::Fail(id, span, std::move(text), std::move(help))};
+}
+
+ir::Scalar IntegerOf(uint32_t width, bool has_sign) {
+  using enum ir::Scalar;
+  switch (width) {
+    case 8:
+      return has_sign ? I8 : U8;
+    case 16:
+      return has_sign ? I16 : U16;
+    case 32:
+      return has_sign ? I32 : U32;
+    default:
+      return has_sign ? I64 : U64;
+  }
 }
 
 const Instruction& Types::Of(Id type) const {
@@ -36,36 +50,19 @@ bool Types::IsRegister(Id type) const {
 }
 
 ir::Type Types::Register(Id type) const {
-  using ir::Scalar;
   const Instruction& inst = Of(type);
+  uint32_t width = inst.At(0);
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpTypeBool:
       return ir::kI1;
     case spv::OpTypeInt:
-      switch (inst.At(0)) {
-        case 8:
-          return ir::Type::Of(Scalar::I8);
-        case 16:
-          return ir::Type::Of(Scalar::I16);
-        case 32:
-          return ir::Type::Of(Scalar::I32);
-        case 64:
-          return ir::Type::Of(Scalar::I64);
-        default:
-          break;
-      }
+      if (width >= 8 && width <= 64 && std::has_single_bit(width))
+        return ir::Type::Of(IntegerOf(width, true));
       break;
     case spv::OpTypeFloat:
-      switch (inst.At(0)) {
-        case 16:
-          return ir::Type::Of(Scalar::F16);
-        case 32:
-          return ir::Type::Of(Scalar::F32);
-        case 64:
-          return ir::Type::Of(Scalar::F64);
-        default:
-          break;
-      }
+      if (width == 16) return ir::Type::Of(ir::Scalar::F16);
+      if (width == 32) return ir::kF32;
+      if (width == 64) return ir::kF64;
       break;
     case spv::OpTypeVector:
       return ir::Type::Vec(Register(inst.At(0)).scalar, inst.At(1));
@@ -84,17 +81,8 @@ ir::Scalar Types::MemoryScalar(Id type) const {
   const Instruction* inst = &Of(type);
   while (inst->op == spv::OpTypeVector || inst->op == spv::OpTypeMatrix) inst = &Of(inst->At(0));
   ir::Scalar scalar = Register(type).scalar;
-  if (inst->op != spv::OpTypeInt || inst->At(1) != 0) return scalar;
-  switch (ir::ByteSize(scalar)) {
-    case 1:
-      return ir::Scalar::U8;
-    case 2:
-      return ir::Scalar::U16;
-    case 4:
-      return ir::Scalar::U32;
-    default:
-      return ir::Scalar::U64;
-  }
+  bool is_unsigned = inst->op == spv::OpTypeInt && inst->At(1) == 0;
+  return is_unsigned ? IntegerOf(ir::BitWidth(scalar), false) : scalar;
 }
 
 Id Types::Element(Id type) const {
@@ -184,10 +172,6 @@ MemberPlace Types::PlaceOf(Id structure, uint32_t member) const {
   return {static_cast<uint64_t>(std::max<int64_t>(0, decorated(spv::DecorationOffset))),
           static_cast<uint32_t>(std::max<int64_t>(0, decorated(spv::DecorationMatrixStride))),
           decorated(spv::DecorationRowMajor) >= 0};
-}
-
-std::optional<int64_t> Types::Integer(Id constant) const {
-  return Integer(constant, 0);
 }
 
 std::optional<int64_t> Types::Integer(Id constant, uint32_t depth) const {

@@ -16,11 +16,21 @@
 
 namespace adc::frontend::spirv {
 
+/// How deep types, constants, pointers and calls may nest.
+inline constexpr uint32_t kDeepest = 64;
+
 /// Thrown inside this folder alone: the module cannot be taken, for this reason.
 struct Refused {
   diag::Diagnostic reason;
 };
 [[noreturn]] void Refuse(diag::ErrorId id, diag::SourceSpan span, std::string text, std::string help = {});
+
+/// The integer of 8, 16, 32 or 64 bits.
+ir::Scalar IntegerOf(uint32_t width, bool has_sign);
+/// Integers of the width and the shape of `type`.
+inline ir::Type IntegersLike(ir::Type type, bool has_sign) {
+  return type.WithScalar(IntegerOf(ir::BitWidth(type.scalar), has_sign));
+}
 
 /// Where a member of a structure lies; 0 where the module does not say.
 struct MemberPlace {
@@ -73,11 +83,10 @@ class Types {
     return given == spec_values_.end() ? std::nullopt : std::optional(given->second);
   }
   /// The value of an integer or boolean constant, specialisation constants by their values.
-  std::optional<int64_t> Integer(Id constant) const;
+  std::optional<int64_t> Integer(Id constant, uint32_t depth = 0) const;
 
  private:
   std::optional<int64_t> Operation(const Instruction& inst, uint32_t depth) const;
-  std::optional<int64_t> Integer(Id constant, uint32_t depth) const;
   uint64_t CountLeaves(Id type, uint32_t depth) const;
 
   const Binary& binary_;
