@@ -18,7 +18,7 @@ std::optional<std::pair<Id, uint64_t>> Addresses::FixedPlace(Id pointer) const {
   const Instruction* inst = binary_.Find(pointer);
   if (inst == nullptr) return std::nullopt;
   if (inst->op == spv::OpVariable) return std::pair(pointer, uint64_t{0});
-  if (inst->op != spv::OpAccessChain && inst->op != spv::OpInBoundsAccessChain) return std::nullopt;
+  if (!IsChain(*inst) || inst->op == spv::OpCopyObject) return std::nullopt;
   const Instruction* variable = binary_.Find(inst->At(0));
   if (variable == nullptr || variable->op != spv::OpVariable) return std::nullopt;
   Id type = types_.Element(variable->type);

@@ -5,20 +5,15 @@
 
 namespace adc::frontend::spirv {
 
-std::string TextIn(std::span<const uint32_t> words, size_t* used) {
+std::string TextIn(std::span<const uint32_t> words) {
   std::string text;
-  size_t at = 0;
-  for (bool ended = false; at < words.size() && !ended; ++at) {
+  for (uint32_t word : words) {
     for (uint32_t byte = 0; byte < 4; ++byte) {
-      char letter = static_cast<char>(words[at] >> (8 * byte));
-      if (letter == 0) {
-        ended = true;
-        break;
-      }
+      char letter = static_cast<char>(word >> (8 * byte));
+      if (letter == 0) return text;
       text += letter;
     }
   }
-  if (used != nullptr) *used = at;
   return text;
 }
 
@@ -29,25 +24,20 @@ Binary::Binary(const Words& words) {
 }
 
 void Binary::Scan(const Words& words) {
-  constexpr size_t kHeader = 5;
-  if (words.size() < kHeader) return;
+  if (words.size() < kHeaderWords) return;
   // An id needs a word to be defined, so that no honest bound exceeds the words.
   definitions_.assign(std::min<size_t>(words[3], words.size()) + 1, nullptr);
-  for (size_t at = kHeader; at < words.size();) {
-    uint32_t count = words[at] >> spv::WordCountShift;
-    if (count == 0 || at + count > words.size()) return;
+  ForEachInstruction(words, [&](spv::Op op, std::span<const uint32_t> whole) {
     Instruction inst;
-    inst.op = static_cast<spv::Op>(words[at] & spv::OpCodeMask);
-    inst.position = static_cast<uint32_t>(instructions_.size());
+    inst.op = op;
     bool has_result = false, has_type = false;
-    spv::HasResultAndType(inst.op, &has_result, &has_type);
-    uint32_t next = 1;
-    if (has_type && next < count) inst.type = words[at + next++];
-    if (has_result && next < count) inst.result = words[at + next++];
-    inst.operands = std::span<const uint32_t>(words).subspan(at + next, count - next);
+    spv::HasResultAndType(op, &has_result, &has_type);
+    size_t next = 1;
+    if (has_type && next < whole.size()) inst.type = whole[next++];
+    if (has_result && next < whole.size()) inst.result = whole[next++];
+    inst.operands = whole.subspan(next);
     instructions_.push_back(inst);
-    at += count;
-  }
+  });
   for (const Instruction& inst : instructions_) {
     if (inst.result == 0) continue;
     // Ids may be sparse; those that no table of this size holds are stored at its end.
@@ -61,13 +51,10 @@ void Binary::TakeAnnotations() {
   for (const Instruction& inst : instructions_) {
     switch (static_cast<uint32_t>(inst.op)) {
       case spv::OpName:
-        names_[inst.At(0)] = TextIn(inst.operands.subspan(1));
+        names_[{inst.At(0), kWhole}] = TextIn(inst.operands.subspan(1));
         break;
       case spv::OpMemberName:
-        member_names_[{inst.At(0), inst.At(1)}] = TextIn(inst.operands.subspan(2));
-        break;
-      case spv::OpString:
-        strings_[inst.result] = TextIn(inst.operands);
+        names_[{inst.At(0), inst.At(1)}] = TextIn(inst.operands.subspan(2));
         break;
       case spv::OpSource:
         source_file = inst.At(2);
@@ -80,40 +67,23 @@ void Binary::TakeAnnotations() {
         printed_ = printed_ || TextIn(inst.operands).starts_with("adc ");
         break;
       case spv::OpDecorate:
-        decorations_[inst.At(0)].push_back({static_cast<spv::Decoration>(inst.At(1)), inst.At(2)});
+        decorations_[{inst.At(0), kWhole}].emplace(static_cast<spv::Decoration>(inst.At(1)), inst.At(2));
         break;
       case spv::OpMemberDecorate:
-        member_decorations_[{inst.At(0), inst.At(1)}].push_back(
-            {static_cast<spv::Decoration>(inst.At(2)), inst.At(3)});
+        decorations_[{inst.At(0), inst.At(1)}].emplace(static_cast<spv::Decoration>(inst.At(2)), inst.At(3));
         break;
       case spv::OpGroupDecorate:
-        for (size_t n = 1; n < inst.operands.size(); ++n) {
-          const std::vector<Decoration> group = decorations_[inst.At(0)];
-          std::vector<Decoration>& own = decorations_[inst.At(n)];
-          own.insert(own.end(), group.begin(), group.end());
-        }
+      case spv::OpGroupMemberDecorate: {
+        bool whole = inst.op == spv::OpGroupDecorate;
+        const std::map<spv::Decoration, uint32_t> group = decorations_[{inst.At(0), kWhole}];
+        for (size_t n = 1; n < inst.operands.size(); n += whole ? 1 : 2)
+          decorations_[{inst.At(n), whole ? kWhole : inst.At(n + 1)}].insert(group.begin(), group.end());
         break;
-      case spv::OpGroupMemberDecorate:
-        for (size_t n = 1; n + 1 < inst.operands.size(); n += 2) {
-          const std::vector<Decoration> group = decorations_[inst.At(0)];
-          std::vector<Decoration>& own = member_decorations_[{inst.At(n), inst.At(n + 1)}];
-          own.insert(own.end(), group.begin(), group.end());
-        }
-        break;
+      }
       case spv::OpEntryPoint:
         entries_.push_back(
             {inst.At(1), static_cast<spv::ExecutionModel>(inst.At(0)), TextIn(inst.operands.subspan(2))});
         break;
-      case spv::OpExecutionMode:
-      case spv::OpExecutionModeId: {
-        bool ids = inst.At(1) == spv::ExecutionModeLocalSizeId;
-        if (!ids && inst.At(1) != spv::ExecutionModeLocalSize) break;
-        LocalSize size;
-        size.ids = ids;
-        for (uint32_t axis = 0; axis < 3; ++axis) size.values[axis] = inst.At(2 + axis);
-        local_sizes_[inst.At(0)] = size;
-        break;
-      }
       default:
         break;
     }
@@ -176,44 +146,16 @@ void Binary::TakeFunctions() {
   }
 }
 
-namespace {
-
-int64_t Among(const std::vector<Decoration>* decorations, spv::Decoration kind) {
-  if (decorations == nullptr) return -1;
-  for (const Decoration& decoration : *decorations) {
-    if (decoration.kind == kind) return decoration.value;
-  }
-  return -1;
-}
-
-template <class Map, class Key>
-auto* Under(Map& map, const Key& key) {
-  auto found = map.find(key);
-  return found == map.end() ? nullptr : &found->second;
-}
-
-}  // namespace
-
-std::string_view Binary::NameOf(Id id) const {
-  const std::string* name = Under(names_, id);
-  return name == nullptr ? std::string_view() : *name;
-}
-
 std::string_view Binary::MemberName(Id type, uint32_t member) const {
-  const std::string* name = Under(member_names_, std::pair(type, member));
-  return name == nullptr ? std::string_view() : *name;
-}
-
-int64_t Binary::Decorated(Id id, spv::Decoration kind) const {
-  return Among(Under(decorations_, id), kind);
+  auto name = names_.find({type, member});
+  return name == names_.end() ? std::string_view() : name->second;
 }
 
 int64_t Binary::MemberDecorated(Id type, uint32_t member, spv::Decoration kind) const {
-  return Among(Under(member_decorations_, std::pair(type, member)), kind);
-}
-
-const Binary::LocalSize* Binary::LocalSizeOf(Id function) const {
-  return Under(local_sizes_, function);
+  auto all = decorations_.find({type, member});
+  if (all == decorations_.end()) return -1;
+  auto found = all->second.find(kind);
+  return found == all->second.end() ? -1 : int64_t{found->second};
 }
 
 std::vector<Id> Binary::Successors(const Block& block) const {
@@ -255,9 +197,9 @@ std::set<Id> Binary::LoopBlocks(const Function& function, const Block& header) c
   return blocks;
 }
 
-std::string_view Binary::TextOf(Id string) const {
-  const std::string* text = Under(strings_, string);
-  return text == nullptr ? std::string_view() : *text;
+std::string Binary::TextOf(Id string) const {
+  const Instruction* inst = Find(string);
+  return inst != nullptr && inst->op == spv::OpString ? TextIn(inst->operands) : std::string();
 }
 
 }  // namespace adc::frontend::spirv

@@ -4,6 +4,7 @@
 // Built of a module that spirv-val has accepted, so that every instruction is whole and every id is defined;
 // an id that is not there is still an answer (a null pointer) and never an access out of range.
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <span>
@@ -23,17 +24,23 @@ struct Instruction {
   spv::Op op = spv::OpNop;
   Id type = 0;                         ///< of the result; 0: none
   Id result = 0;                       ///< 0: none
-  uint32_t position = 0;               ///< in the module
   std::span<const uint32_t> operands;  ///< the words after type and result
   diag::SourceSpan span;
 
   uint32_t At(size_t n) const { return n < operands.size() ? operands[n] : 0; }
 };
 
-struct Decoration {
-  spv::Decoration kind = spv::DecorationMax;
-  uint32_t value = 0;  ///< its first literal, where it has one
-};
+/// Whether it leads from a pointer, operand 0, to another one.
+inline bool IsChain(const Instruction& inst) {
+  return inst.op == spv::OpAccessChain || inst.op == spv::OpInBoundsAccessChain ||
+         inst.op == spv::OpCopyObject;
+}
+
+/// A specialisation constant that is a number.
+inline bool IsSpecNumber(const Instruction& inst) {
+  return inst.op == spv::OpSpecConstant || inst.op == spv::OpSpecConstantTrue ||
+         inst.op == spv::OpSpecConstantFalse;
+}
 
 struct Block {
   Id label = 0;
@@ -65,24 +72,25 @@ class Binary {
   std::vector<Instruction>& instructions() { return instructions_; }
   /// The instruction that defines `id`; null where none does.
   const Instruction* Find(Id id) const { return id < definitions_.size() ? definitions_[id] : nullptr; }
-  std::string_view NameOf(Id id) const;
+  std::string_view NameOf(Id id) const { return MemberName(id, kWhole); }
+  /// The name of `id`, or else of `type`.
+  std::string NameOf(Id id, Id type) const { return std::string(NameOf(NameOf(id).empty() ? type : id)); }
   std::string_view MemberName(Id type, uint32_t member) const;
   /// The first literal of a decoration (0 for those without); -1 where `id` does not have it.
-  int64_t Decorated(Id id, spv::Decoration kind) const;
+  int64_t Decorated(Id id, spv::Decoration kind) const { return MemberDecorated(id, kWhole, kind); }
   int64_t MemberDecorated(Id type, uint32_t member, spv::Decoration kind) const;
+  /// Whether it is the constant that says the size of a workgroup.
+  bool IsWorkgroupSize(const Instruction& inst) const {
+    bool composite = inst.op == spv::OpConstantComposite || inst.op == spv::OpSpecConstantComposite;
+    return composite && Decorated(inst.result, spv::DecorationBuiltIn) == spv::BuiltInWorkgroupSize;
+  }
   const std::vector<EntryPoint>& entries() const { return entries_; }
   const std::map<Id, Function>& functions() const { return functions_; }
-  /// Local size by entry function: of LocalSize (values) or LocalSizeId (ids, second is true).
-  struct LocalSize {
-    uint32_t values[3] = {1, 1, 1};
-    bool ids = false;
-  };
-  const LocalSize* LocalSizeOf(Id function) const;
   /// The blocks that a branch at the end of `block` names.
   std::vector<Id> Successors(const Block& block) const;
   /// The blocks of the loop that begins at `header`.
   std::set<Id> LoopBlocks(const Function& function, const Block& header) const;
-  std::string_view TextOf(Id string) const;
+  std::string TextOf(Id string) const;
   /// Whether the module says that adc has printed it.
   bool IsPrinted() const { return printed_; }
   /// The text of the sources that the module carries, by the id of their name.
@@ -95,17 +103,32 @@ class Binary {
 
   std::vector<Instruction> instructions_;
   std::vector<const Instruction*> definitions_;
-  std::map<Id, std::string> names_, strings_, sources_;
-  std::map<std::pair<Id, uint32_t>, std::string> member_names_;
-  std::map<Id, std::vector<Decoration>> decorations_;
-  std::map<std::pair<Id, uint32_t>, std::vector<Decoration>> member_decorations_;
+  std::map<Id, std::string> sources_;
+  /// By the id, and the member of it.
+  static constexpr uint32_t kWhole = UINT32_MAX;
+  std::map<std::pair<Id, uint32_t>, std::string> names_;
+  std::map<std::pair<Id, uint32_t>, std::map<spv::Decoration, uint32_t>> decorations_;
   std::vector<EntryPoint> entries_;
   std::map<Id, Function> functions_;
-  std::map<Id, LocalSize> local_sizes_;
   bool printed_ = false;
 };
 
-/// Text packed into words, ended by a zero byte; `used` gets the number of words.
-std::string TextIn(std::span<const uint32_t> words, size_t* used = nullptr);
+/// Text packed into words, ended by a zero byte.
+std::string TextIn(std::span<const uint32_t> words);
+
+inline constexpr size_t kHeaderWords = 5;
+
+/// Calls `visit` with each whole instruction; what is left begins at the result.
+template <class Visit>
+size_t ForEachInstruction(const Words& words, Visit&& visit) {
+  size_t at = std::min(kHeaderWords, words.size());
+  while (at < words.size()) {
+    size_t count = words[at] >> spv::WordCountShift;
+    if (count == 0 || count > words.size() - at) break;
+    visit(static_cast<spv::Op>(words[at] & spv::OpCodeMask), std::span(words).subspan(at, count));
+    at += count;
+  }
+  return at;
+}
 
 }  // namespace adc::frontend::spirv

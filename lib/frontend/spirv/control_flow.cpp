@@ -21,13 +21,16 @@
 
 #include "frontend/spirv/control_flow.h"
 
+#include <ranges>
+
 #include "diag/errors/shader.h"
+#include "ir/module.h"
 
 namespace adc::frontend::spirv {
 
 using ir::Op;
 
-const Block& ControlFlow::BlockAt(Id label) const {
+const Block& ControlFlow::BlockAt(Id label) {
   const Function& function = *inlined().function;
   auto found = function.block_of.find(label);
   if (found == function.block_of.end())
@@ -96,15 +99,14 @@ void ControlFlow::CloseScope(const Scope& scope) {
   Move(region, around);
 }
 
-bool ControlFlow::IsExit(Id target, Id end) const {
-  if (target == end) return true;
-  const std::vector<Scope>& scopes = inlined().scopes;
-  for (size_t n = scopes.size(); n-- > 0;) {
-    if (scopes[n].kind == Scope::Kind::Function) return false;
-    if (target == scopes[n].merge) return true;
-    if (scopes[n].kind == Scope::Kind::Loop) return target == scopes[n].next;
+ControlFlow::Scope* ControlFlow::ScopeOf(Id target) {
+  for (Scope& scope : inlined().scopes | std::views::reverse) {
+    if (scope.kind == Scope::Kind::Function) return nullptr;
+    bool is_loop = scope.kind == Scope::Kind::Loop;
+    if (target == scope.merge || (is_loop && target == scope.next)) return &scope;
+    if (is_loop) return nullptr;
   }
-  return false;
+  return nullptr;
 }
 
 void ControlFlow::Exit(Scope& scope) {
@@ -114,23 +116,15 @@ void ControlFlow::Exit(Scope& scope) {
 
 /// Takes the way out that `target` is; false where it is none.
 bool ControlFlow::Leave(Id from, Id target) {
-  std::vector<Scope>& scopes = inlined().scopes;
-  for (size_t n = scopes.size(); n-- > 0;) {
-    Scope& scope = scopes[n];
-    bool is_loop = scope.kind == Scope::Kind::Loop;
-    if (scope.kind == Scope::Kind::Function) return false;
-    if (target == scope.merge || (is_loop && target == scope.next)) {
-      StoreEdge(from, target);
-      if (is_loop && target == scope.merge) {
-        b_.Terminate(Op::Break, {});
-      } else {
-        Exit(scope);
-      }
-      return true;
-    }
-    if (is_loop) return false;
+  Scope* scope = ScopeOf(target);
+  if (scope == nullptr) return false;
+  StoreEdge(from, target);
+  if (scope->kind == Scope::Kind::Loop && target == scope->merge) {
+    b_.Terminate(Op::Break, {});
+  } else {
+    Exit(*scope);
   }
-  return false;
+  return true;
 }
 
 void ControlFlow::Return(const Instruction& last) {
@@ -300,6 +294,18 @@ void ControlFlow::EmitKernel() {
   PlaceSlots();
   b_.SetBlock(kernel_.Body());
   b_.Terminate(Op::Return, {});
+}
+
+void LowerEntry(const Request& request, ir::Module& module, const std::string& name,
+                std::vector<std::string>* names) {
+  Survey survey(request);
+  ir::Function& kernel = module.AddFunction(ir::FunctionKind::Kernel, module.Intern(name));
+  kernel.span = survey.body().definition->span;
+  Resources resources(request, module, kernel);
+  resources.Add(survey.resources(), survey.pointed());
+  names->insert(names->end(), resources.names().begin(), resources.names().end());
+  survey.FindOrder(resources.all());
+  ControlFlow(request, survey, module, kernel, resources).EmitKernel();
 }
 
 }  // namespace adc::frontend::spirv

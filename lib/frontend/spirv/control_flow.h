@@ -30,11 +30,10 @@ class ControlFlow final : public Operations {
 
   Value Call(const Instruction& inst) override;
   Inlined& inlined() { return inlined_.back(); }
-  const Inlined& inlined() const { return inlined_.back(); }
   /// Opens the body of a function, a scope that `return` leaves, with slots for what it returns.
   void Enter(const Function& function, std::unique_ptr<Frame> made, std::vector<ir::Value> results);
   void EmitFunction();
-  const Block& BlockAt(Id label) const;
+  const Block& BlockAt(Id label);
   bool EmitFrom(Id from, Id label, Id end);
   void EmitBlock(const Block& block);
   const std::vector<ir::Value>& SlotsOf(const Instruction& phi);
@@ -44,7 +43,9 @@ class ControlFlow final : public Operations {
   /// Opens the IR's scope of `scope` around what is emitted, and closes it.
   void OpenScope(Scope& scope);
   void CloseScope(const Scope& scope);
-  bool IsExit(Id target, Id end) const;
+  /// The scope that a branch to `target` leaves, or goes on with; null where it is no way out.
+  Scope* ScopeOf(Id target);
+  bool IsExit(Id target, Id end) { return target == end || ScopeOf(target) != nullptr; }
   void Exit(Scope& scope);
   bool Leave(Id from, Id target);
   void Return(const Instruction& last);

@@ -46,9 +46,9 @@ Specifier SpecifierAt(std::string_view format) {
 }  // namespace
 
 void Operations::DebugPrintf(const Instruction& inst) {
-  std::string_view format = binary_.TextOf(inst.At(2));
+  std::string whole = binary_.TextOf(inst.At(2)), text;
+  std::string_view format = whole;
   std::vector<ir::Value> values;
-  std::string text;
   size_t next = 3, holes = 0;
   while (!format.empty()) {
     if (format.starts_with("%%") || format[0] != '%') {

@@ -45,14 +45,13 @@ Handle Images::HandleOf(Id id, const Instruction& user) {
 Image Images::ImageOf(Id variable, const Instruction& user) {
   Resource* resource = resources_.Find(variable);
   Require(resource != nullptr && !resource->units.empty(), user, "a sampler is used as an image");
-  return {LayoutOfImage(types_, ImageTypeOf(types_, resource->block), config_.parameters.native_images,
-                        user.span),
+  return {LayoutOfImage(types_, ImageTypeOf(types_, resource->block), config_.native_images, user.span),
           resource->units[0].param};
 }
 
 /// Of what the code of a native image does not have.
 void Images::RefuseOfNative(Id variable, const std::string& what, const Instruction& user) {
-  if (!config_.parameters.native_images) return;
+  if (!config_.native_images) return;
   Refuse(diag::E0854, user.span,
          what + " '" + resources_.Find(variable)->name + "', which --images=native leaves an image",
          "imageLoad, imageStore, texelFetch and their sizes are taken of it; leave --images=native out, and "

@@ -53,9 +53,7 @@ void Survey::FindLeaving(const Function& function) {
     for (uint32_t depth = 0; depth < kDeepest; ++depth) {
       const Instruction* inst = binary_.Find(value);
       bool is_pointer = inst != nullptr && types_.KindOf(inst->type) == spv::OpTypePointer;
-      bool is_chain = is_pointer && (inst->op == spv::OpAccessChain ||
-                                     inst->op == spv::OpInBoundsAccessChain || inst->op == spv::OpCopyObject);
-      if (!is_chain) return leave(value, label);
+      if (!is_pointer || !IsChain(*inst)) return leave(value, label);
       for (size_t n = 1; n < inst->operands.size(); ++n) leave(inst->At(n), label);
       value = inst->At(0);
     }

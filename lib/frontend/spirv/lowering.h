@@ -20,23 +20,13 @@
 //
 // Parts that need no ids lie beside them: builder.h, bits.h, images.h, subgroups.h.
 
-#include "frontend/spirv/resources.h"
-#include "frontend/spirv/sampler_state.h"
+#include "frontend/spirv/read.h"
+#include "frontend/spirv/types.h"
 
 namespace adc::frontend::spirv {
 
 /// How deep regions may nest.
 inline constexpr uint32_t kDeepestRegion = 200;
-
-struct LoweringConfig {
-  uint64_t operation_limit = 500'000;
-  ParameterRequest parameters;
-  bool bindings_may_meet = false;  ///< two buffers at one binding are two
-  /// The scans of HLSL leave the own value out, and glslang writes them as those that hold it.
-  bool scans_exclude_own = false;
-  /// How textures are read, by the name of their sampler; an empty name: of any.
-  std::vector<std::pair<std::string, SamplerState>> samplers;
-};
 
 /// A specialisation constant of the module.
 struct SpecConstant {
@@ -52,10 +42,12 @@ struct Request {
   const Types& types;
   const std::vector<SpecConstant>& specs;
   const EntryPoint& entry;
-  const LoweringConfig& config;
+  const ReadConfig& config;
+  bool turns_bits;               ///< the module makes floats of words, or words of floats
+  std::vector<bool>& mark_used;  ///< set for those of the marked names that were found
 };
 
-/// Adds the kernel, named `name`. Names of units that --diff could have meant go to `names`.
+/// Adds the kernel, named `name`, and to `names` those of units that --diff could have meant.
 void LowerEntry(const Request& request, ir::Module& module, const std::string& name,
                 std::vector<std::string>* names);
 

@@ -39,11 +39,9 @@ Survey::Uses Survey::FindUses() const {
     for (const Block& block : function->blocks) {
       for (const Instruction* inst : block.body) {
         uses.operands.insert(inst->operands.begin(), inst->operands.end());
-        bool chain = inst->op == spv::OpAccessChain || inst->op == spv::OpInBoundsAccessChain ||
-                     inst->op == spv::OpCopyObject || inst->op == spv::OpArrayLength;
         Access access{inst, in_loops.count(block.label) != 0, function == body_};
         auto note = [&](size_t n) { uses.accesses[OwnerOf(inst->At(n))].push_back(access); };
-        if (Accesses(*inst) && !chain) note(0);
+        if (Accesses(*inst) && !IsChain(*inst) && inst->op != spv::OpArrayLength) note(0);
         if (inst->op == spv::OpCopyMemory) note(1);
         for (size_t n = 1; inst->op == spv::OpFunctionCall && n < inst->operands.size(); ++n) note(n);
       }

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstring>
 #include <spirv-tools/libspirv.hpp>
+#include <sstream>
 
 #include "diag/errors/shader.h"
 #include "frontend/spirv/lowering.h"
@@ -21,10 +22,6 @@ constexpr uint32_t kMagic = 0x07230203, kSwapped = 0x03022307;
 /// More than what is lowered may nest (kDeepestRegion), since some branches become none.
 constexpr size_t kMostMerges = 300;
 
-uint32_t Swap(uint32_t word) {
-  return (word >> 24) | ((word >> 8) & 0xFF00) | ((word << 8) & 0xFF0000) | (word << 24);
-}
-
 /// The validator's complaint about a module; empty: none.
 std::string Problem(const Words& words, const ReadConfig& config) {
   spvtools::SpirvTools tools(SPV_ENV_VULKAN_1_3);
@@ -40,13 +37,9 @@ std::string Problem(const Words& words, const ReadConfig& config) {
   if (config.before_legalization) options.SetBeforeHlslLegalization(true);
   if (tools.Validate(words.data(), words.size(), options)) return {};
   // It may have several lines: what is wrong, and the instruction.
+  std::istringstream words_of(problem);
   std::string line;
-  for (char c : problem) {
-    bool is_blank = c == ' ' || c == '\n' || c == '\t' || c == '\r';
-    if (is_blank && (line.empty() || line.back() == ' ')) continue;
-    line += is_blank ? ' ' : c;
-  }
-  if (line.ends_with(' ')) line.pop_back();
+  for (std::string word; words_of >> word;) line += (line.empty() ? "" : " ") + word;
   return line.empty() ? "the module is not valid" : line;
 }
 
@@ -98,7 +91,7 @@ class Places {
   const diag::SourceFile* FileNamed(Id string) {
     auto [known, fresh] = files_.try_emplace(string, nullptr);
     if (!fresh) return known->second;
-    std::string wanted(binary_.TextOf(string));
+    std::string wanted = binary_.TextOf(string);
     for (const auto& file : sources_.Files()) {
       if (file->name == wanted) known->second = file.get();
     }
@@ -119,8 +112,7 @@ class Places {
   void SetOfVariables() {
     for (Instruction& inst : binary_.instructions()) {
       if (inst.op == spv::OpFunction) return;
-      bool spec = inst.op == spv::OpSpecConstant || inst.op == spv::OpSpecConstantTrue ||
-                  inst.op == spv::OpSpecConstantFalse;
+      bool spec = IsSpecNumber(inst);
       if (inst.op != spv::OpVariable && !spec) continue;
       std::string_view name = binary_.NameOf(inst.result);
       const Instruction* pointer = binary_.Find(inst.type);
@@ -194,6 +186,21 @@ std::optional<uint64_t> ValueOf(const std::string& text, ir::Type type) {
   return static_cast<uint64_t>(value) & mask;
 }
 
+/// "it has a, b", where `first` is "it has "; `none` without names.
+template <class Names>
+std::string Listed(const std::string& first, const Names& names, const char* none) {
+  std::string list;
+  for (const std::string& name : names) list += (list.empty() ? first : ", ") + name;
+  return list.empty() ? none : list;
+}
+
+/// Asks for the one of `names` that is near to `name`; empty where none is.
+std::string Meant(const std::string& name, const std::vector<std::string>& names) {
+  std::vector<std::string_view> views(names.begin(), names.end());
+  std::string_view near = NearestName(name, views);
+  return near.empty() ? "" : "did you mean '" + std::string(near) + "'?";
+}
+
 class Reader {
  public:
   Reader(const Binary& binary, const ReadConfig& config, diag::Diagnostics& diagnostics)
@@ -231,13 +238,10 @@ class Reader {
 
  private:
   void TellNoEntry(const std::vector<std::string>& entries) {
-    std::string list;
-    for (const std::string& name : entries) list += (list.empty() ? "" : ", ") + name;
     std::string text = config_.entry.empty() ? "the module has no compute shader"
                                              : "the module has no compute shader '" + config_.entry + "'";
     diagnostics_.Error(diag::E0858, {}, text)
-        .AddHelp(list.empty() ? "a library without entry points cannot be run"
-                              : "its entry points are " + list);
+        .AddHelp(Listed("its entry points are ", entries, "a library without entry points cannot be run"));
   }
 
   /// Which constants there are, what --spec gives them, and which decide about types.
@@ -250,9 +254,7 @@ class Reader {
       if (number >= 0) number_of.emplace(binary_.NameOf(inst.result), number);
     }
     for (const Instruction& inst : binary_.instructions()) {
-      if (inst.op != spv::OpSpecConstant && inst.op != spv::OpSpecConstantTrue &&
-          inst.op != spv::OpSpecConstantFalse)
-        continue;
+      if (!IsSpecNumber(inst)) continue;
       SpecConstant spec;
       spec.id = inst.result;
       spec.name = std::string(binary_.NameOf(inst.result));
@@ -279,16 +281,11 @@ class Reader {
     }
     for (size_t n = 0; n < used.size(); ++n) {
       if (used[n]) continue;
-      std::vector<std::string_view> views(names.begin(), names.end());
-      std::string_view near = NearestName(config_.spec[n].first, views);
-      std::string list;
-      for (const std::string& name : names) list += (list.empty() ? "" : ", ") + name;
-      Refuse(
-          diag::E0860, {},
-          "--spec names '" + config_.spec[n].first + "', which is no specialisation constant of the shader",
-          !near.empty()  ? "did you mean '" + std::string(near) + "'?"
-          : list.empty() ? "the shader has none"
-                         : "it has " + list);
+      const std::string& name = config_.spec[n].first;
+      std::string meant = Meant(name, names);
+      Refuse(diag::E0860, {},
+             "--spec names '" + name + "', which is no specialisation constant of the shader",
+             meant.empty() ? Listed("it has ", names, "the shader has none") : meant);
     }
     std::set<Id> frozen;
     std::vector<Id> pending;
@@ -296,8 +293,7 @@ class Reader {
       if (inst.op == spv::OpTypeArray) pending.push_back(inst.At(1));
       if (inst.op == spv::OpExecutionModeId && inst.At(1) == spv::ExecutionModeLocalSizeId)
         pending.insert(pending.end(), {inst.At(2), inst.At(3), inst.At(4)});
-      bool composite = inst.op == spv::OpSpecConstantComposite || inst.op == spv::OpConstantComposite;
-      if (composite && binary_.Decorated(inst.result, spv::DecorationBuiltIn) == spv::BuiltInWorkgroupSize)
+      if (binary_.IsWorkgroupSize(inst))
         pending.insert(pending.end(), inst.operands.begin(), inst.operands.end());
     }
     while (!pending.empty()) {
@@ -322,18 +318,7 @@ class Reader {
     std::string free = word;
     for (uint32_t number = 2; module.Find(free) != nullptr; ++number)
       free = word + "_" + std::to_string(number);
-    LoweringConfig config;
-    config.operation_limit = config_.operation_limit;
-    config.bindings_may_meet = config_.before_legalization;
-    config.parameters = {.marked = config_.marked,
-                         .turns_bits = TurnsBits(),
-                         .native_images = config_.native_images,
-                         .used = &mark_used_};
-    config.samplers = config_.samplers;
-    config.scans_exclude_own = config_.before_legalization;
-    std::vector<std::string> names;
-    LowerEntry({binary_, types_, specs_, entry, config}, module, free, &names);
-    candidates.insert(candidates.end(), names.begin(), names.end());
+    LowerEntry({binary_, types_, specs_, entry, config_, TurnsBits(), mark_used_}, module, free, &candidates);
   }
 
   bool TurnsBits() {
@@ -347,14 +332,11 @@ class Reader {
 
   bool CheckMarks(const std::vector<std::string>& candidates) {
     bool good = true;
+    std::set<std::string> once(candidates.begin(), candidates.end());
     for (size_t n = 0; n < config_.marked.size(); ++n) {
       const MarkedName& mark = config_.marked[n];
+      std::string meant = Meant(mark.name, candidates);
       if (mark_used_[n] || (config_.has_marked != nullptr && !mark.span.Valid())) continue;
-      std::vector<std::string_view> views(candidates.begin(), candidates.end());
-      std::string_view near = NearestName(mark.name, views);
-      std::string list;
-      std::set<std::string> once(candidates.begin(), candidates.end());
-      for (const std::string& name : once) list += (list.empty() ? "" : ", ") + name;
       diagnostics_
           .Error(diag::E0859, mark.span,
                  mark.marks.diff
@@ -363,9 +345,8 @@ class Reader {
                            "', and no block that is used has a member of floats of that name"
                      : "this promises something of '" + mark.name + "', and no buffer has that name")
           .AddHelp(!mark.marks.diff ? "name a storage buffer, or a member of one"
-                   : !near.empty()  ? "did you mean '" + std::string(near) + "'?"
-                   : list.empty()   ? "the shader has no members of floats"
-                                    : "there are " + list);
+                   : !meant.empty() ? meant
+                                    : Listed("there are ", once, "the shader has no members of floats"));
       good = false;
     }
     return good;
@@ -387,7 +368,7 @@ std::vector<uint32_t> WordsOf(std::string_view bytes) {
   if (bytes.size() % 4 != 0 || words.size() < 5) return {};
   std::memcpy(words.data(), bytes.data(), bytes.size());
   if (words[0] == kSwapped) {
-    for (uint32_t& word : words) word = Swap(word);
+    for (uint32_t& word : words) word = __builtin_bswap32(word);
   }
   if (words[0] != kMagic) return {};
   return words;

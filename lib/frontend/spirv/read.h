@@ -27,7 +27,9 @@ struct ReadConfig {
   /// The name of a kernel of the entry point `main`.
   std::string main_name = "main";
   uint64_t operation_limit = 500'000;
-  /// The module is HLSL's as glslang writes it, which breaks rules about pointers that inlining mends.
+  /// The module is HLSL's as glslang writes it: it breaks rules about pointers that inlining mends, two
+  /// buffers at one binding are two, and scans that leave the own value out are written as those that hold
+  /// it.
   bool before_legalization = false;
 };
 

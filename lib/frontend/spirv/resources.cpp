@@ -261,8 +261,8 @@ ir::ParamInfo Resources::MarksOf(const std::string& name, const Resource& resour
   bool is_float = ir::IsFloat(scalar);
   if (is_float) names_.push_back(name);
   if (is_float && block != name && !block.empty()) names_.push_back(block);
-  for (size_t n = 0; n < request_.marked.size(); ++n) {
-    const MarkedName& mark = request_.marked[n];
+  for (size_t n = 0; n < request_.config.marked.size(); ++n) {
+    const MarkedName& mark = request_.config.marked[n];
     if (mark.name != name && mark.name != block && mark.name != type) continue;
     bool others = false;
     for (const ir::ParamWord& word : ir::kParamWords) {
@@ -272,7 +272,7 @@ ir::ParamInfo Resources::MarksOf(const std::string& name, const Resource& resour
     }
     // An adjoint that is asked for must be there, and the other attributes must have their buffer.
     bool fits = mark.marks.diff ? is_float && (buffer || !others) : buffer;
-    if (request_.used != nullptr && fits) (*request_.used)[n] = true;
+    if (fits) request_.mark_used[n] = true;
   }
   return all;
 }
@@ -280,12 +280,11 @@ ir::ParamInfo Resources::MarksOf(const std::string& name, const Resource& resour
 void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std::string& name, bool whole) {
   std::string free = Free(name);
   ir::ParamInfo info = MarksOf(free, resource, unit.scalar, type.IsBuffer());
-  if (request_.native_images && info.save)
+  if (request_.config.native_images && info.save)
     Refuse(diag::E0855, here_,
            "'" + free + "' is marked 'save', and --images=native makes no kernel that saves",
            "leave --images=native out: the kernel of a bundle saves what its gradient reads");
-  if (request_.native_images) info.diff = false;
-  unit.diff = info.diff;
+  if (request_.config.native_images) info.diff = false;
   info.readonly = type.IsBuffer() && resource.read_only;
   info.alias = type.IsBuffer() && resource.aliased;
   info.interleaved = !whole && type.IsBuffer();
@@ -327,9 +326,10 @@ bool Resources::HasFloatWords(const Resource& resource, const std::string& name,
   Id element = types_.Element(array);
   if (types_.KindOf(element) != spv::OpTypeInt || types_.MemoryScalar(element) != ir::Scalar::U32)
     return false;
-  return std::any_of(request_.marked.begin(), request_.marked.end(), [&](const MarkedName& mark) {
-    return mark.marks.diff && (mark.name == name || mark.name == Identifier(resource.name));
-  });
+  return std::any_of(
+      request_.config.marked.begin(), request_.config.marked.end(), [&](const MarkedName& mark) {
+        return mark.marks.diff && (mark.name == name || mark.name == Identifier(resource.name));
+      });
 }
 
 /// The name of a parameter for a member. Two blocks may have members of one name.
@@ -392,7 +392,7 @@ void Resources::AddStorage(Resource& resource) {
 
 void Resources::AddImage(Resource& resource) {
   TexelLayout layout =
-      LayoutOfImage(types_, ImageTypeOf(types_, resource.block), request_.native_images, here_);
+      LayoutOfImage(types_, ImageTypeOf(types_, resource.block), request_.config.native_images, here_);
   Unit unit;
   unit.view = View::Texels;
   unit.scalar = layout.scalar;

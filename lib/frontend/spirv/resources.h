@@ -14,8 +14,7 @@
 #include <optional>
 #include <set>
 
-#include "frontend/spirv/marked_name.h"
-#include "frontend/spirv/types.h"
+#include "frontend/spirv/lowering.h"
 #include "ir/function.h"
 #include "ir/shader_binding.h"
 
@@ -38,8 +37,7 @@ struct Unit {
   uint64_t offset = 0;  ///< View::Value: in the block
   uint32_t stride = 0;  ///< View::Elements, Rows: from element to element
   ir::Scalar scalar = ir::Scalar::F32;  ///< as memory has it
-  bool diff = false;
-  bool float_words = false;  ///< the shader has words, and moves bits of floats in them
+  bool float_words = false;             ///< the shader has words, and moves bits of floats in them
 };
 
 struct Resource {
@@ -74,19 +72,11 @@ struct Pointed {
   std::map<std::pair<Id, uint64_t>, Id> addresses;
 };
 
-/// Demands on the parameters.
-struct ParameterRequest {
-  std::vector<MarkedName> marked;
-  bool turns_bits = false;            ///< the module makes floats of words, or words of floats
-  bool native_images = false;         ///< images stay images, and nothing has an adjoint
-  std::vector<bool>* used = nullptr;  ///< set for those of `marked` that were found
-};
-
 /// Adds the parameters of `variables`, by kind, set and binding.
 class Resources {
  public:
-  Resources(const Types& types, ir::Module& module, ir::Function& kernel, ParameterRequest request)
-      : types_(types), module_(module), kernel_(kernel), request_(std::move(request)) {}
+  Resources(const Request& request, ir::Module& module, ir::Function& kernel)
+      : request_(request), types_(request.types), module_(module), kernel_(kernel) {}
 
   void Add(std::vector<Resource> found, const Pointed& pointed);
   Resource* Find(Id variable);
@@ -123,10 +113,10 @@ class Resources {
   /// The statement about a unit, by its own name or by its block's.
   ir::ParamInfo MarksOf(const std::string& name, const Resource& resource, ir::Scalar scalar, bool buffer);
 
+  const Request& request_;
   const Types& types_;
   ir::Module& module_;
   ir::Function& kernel_;
-  ParameterRequest request_;
   const Pointed* pointed_ = nullptr;
   std::vector<Resource> resources_;
   std::vector<std::string> names_;

@@ -122,7 +122,7 @@ bool Invocations::SubgroupReduction(const Instruction& inst) {
     case spv::GroupOperationReduce:
       break;
     case spv::GroupOperationInclusiveScan:
-      over = config_.scans_exclude_own ? Over::BeforeOwn : Over::UpToOwn;
+      over = config_.before_legalization ? Over::BeforeOwn : Over::UpToOwn;
       break;
     case spv::GroupOperationExclusiveScan:
       over = Over::BeforeOwn;

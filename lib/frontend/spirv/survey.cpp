@@ -27,15 +27,12 @@ bool Accesses(const Instruction& inst) {
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpLoad:
     case spv::OpStore:
-    case spv::OpAccessChain:
-    case spv::OpInBoundsAccessChain:
     case spv::OpCopyMemory:
-    case spv::OpCopyObject:
     case spv::OpArrayLength:
     case spv::OpImageTexelPointer:
       return true;
     default:
-      return IsAtomic(inst);
+      return IsChain(inst) || IsAtomic(inst);
   }
 }
 
@@ -60,14 +57,16 @@ Survey::Survey(const Request& request)
 }
 
 void Survey::FindLocalSize() {
-  const Binary::LocalSize* size = binary_.LocalSizeOf(entry_.function);
-  for (uint32_t axis = 0; size != nullptr && axis < 3; ++axis)
-    SetLocalSize(axis, size->ids ? types_.Integer(size->values[axis]) : size->values[axis], {});
-  // A constant that is decorated so takes the place of the execution mode.
   for (const Instruction& inst : binary_.instructions()) {
-    if (inst.op != spv::OpConstantComposite && inst.op != spv::OpSpecConstantComposite) continue;
-    if (binary_.Decorated(inst.result, spv::DecorationBuiltIn) != spv::BuiltInWorkgroupSize) continue;
-    for (uint32_t axis = 0; axis < 3; ++axis) SetLocalSize(axis, types_.Integer(inst.At(axis)), inst.span);
+    bool mode = (inst.op == spv::OpExecutionMode || inst.op == spv::OpExecutionModeId) &&
+                inst.At(0) == entry_.function;
+    for (uint32_t axis = 0; axis < 3; ++axis) {
+      if (mode && inst.At(1) == spv::ExecutionModeLocalSize) SetLocalSize(axis, inst.At(2 + axis), {});
+      if (mode && inst.At(1) == spv::ExecutionModeLocalSizeId)
+        SetLocalSize(axis, types_.Integer(inst.At(2 + axis)), {});
+      // A constant comes after the execution mode, and takes its place.
+      if (binary_.IsWorkgroupSize(inst)) SetLocalSize(axis, types_.Integer(inst.At(axis)), inst.span);
+    }
   }
 }
 
@@ -81,8 +80,7 @@ Id Survey::RootOf(Id pointer) const {
   for (uint32_t step = 0; step < kDeepest; ++step) {
     const Instruction* inst = binary_.Find(pointer);
     if (inst == nullptr) return 0;
-    bool leads_on = inst->op == spv::OpAccessChain || inst->op == spv::OpInBoundsAccessChain ||
-                    inst->op == spv::OpCopyObject || inst->op == spv::OpImageTexelPointer ||
+    bool leads_on = IsChain(*inst) || inst->op == spv::OpImageTexelPointer ||
                     (inst->op == spv::OpLoad && types_.KindOf(inst->type) == spv::OpTypeImage);
     if (!leads_on) return pointer;
     pointer = inst->At(0);
@@ -180,8 +178,7 @@ void Survey::AddVariable(Id variable) {
   resource.compares_unsigned = uses.compares_unsigned;
   resource.set = number(spv::DecorationDescriptorSet);
   resource.binding = number(spv::DecorationBinding);
-  std::string name(binary_.NameOf(variable));
-  if (name.empty()) name = binary_.NameOf(resource.block);
+  std::string name = binary_.NameOf(variable, resource.block);
   switch (inst.At(0)) {
     case spv::StorageClassInput:
       by_workgroups_ = by_workgroups_ || IsOfSubgroups(binary_.Decorated(variable, spv::DecorationBuiltIn));
@@ -233,18 +230,17 @@ void Survey::AddVariable(Id variable) {
 /// Two variables at one binding are one memory, which accesses of kernels do not expect of buffers that do
 /// not say so. HLSL counts the registers of read-only and other buffers apart, and means two.
 void Survey::CheckBindings() const {
-  if (config_.bindings_may_meet) return;
+  if (config_.before_legalization) return;
   std::map<std::pair<uint32_t, uint32_t>, const Resource*> known;
   for (const Resource& resource : resources_) {
     if (resource.kind != Kind::StorageBuffer) continue;
     auto [place, fresh] = known.try_emplace({resource.set, resource.binding}, &resource);
     if (fresh || (resource.read_only && place->second->read_only)) continue;
     if (resource.aliased && place->second->aliased) continue;
-    std::string name(binary_.NameOf(resource.variable));
-    if (name.empty()) name = binary_.NameOf(resource.block);
     Refuse(diag::E0855, binary_.Find(resource.variable)->span,
-           "'" + name + "' has the binding of another buffer, " + std::to_string(resource.binding) +
-               " of set " + std::to_string(resource.set) + ", and is the same memory",
+           "'" + binary_.NameOf(resource.variable, resource.block) + "' has the binding of another buffer, " +
+               std::to_string(resource.binding) + " of set " + std::to_string(resource.set) +
+               ", and is the same memory",
            "declare one block, with all members that the shader accesses");
   }
 }

@@ -65,7 +65,7 @@ class Survey {
   const Binary& binary_;
   const Types& types_;
   const EntryPoint& entry_;
-  const LoweringConfig& config_;
+  const ReadConfig& config_;
   const Function* body_ = nullptr;  ///< of the entry
   std::array<uint32_t, 3> local_size_{1, 1, 1};
   std::set<Id> called_;  ///< the entry, and the functions that it calls

@@ -4,31 +4,12 @@
 
 namespace adc::frontend::spirv {
 
-namespace {
-
-constexpr size_t kHeaderWords = 5;
-
-/// Calls `visit` with each whole instruction; what is left begins at the result.
-template <class Visit>
-size_t ForEach(const Words& words, Visit&& visit) {
-  size_t at = std::min(kHeaderWords, words.size());
-  while (at < words.size()) {
-    size_t count = words[at] >> 16;
-    if (count == 0 || count > words.size() - at) break;
-    visit(static_cast<spv::Op>(words[at] & 0xFFFF), std::span<const uint32_t>(words.data() + at, count));
-    at += count;
-  }
-  return at;
-}
-
-}  // namespace
-
 std::optional<NamedLine> FindDeeper(const Words& words, size_t most) {
   std::set<Id> open;  // merge blocks that are still to come
   std::map<Id, std::string> files;
   NamedLine line;
   std::optional<NamedLine> deep;
-  ForEach(words, [&](spv::Op op, std::span<const uint32_t> inst) {
+  ForEachInstruction(words, [&](spv::Op op, std::span<const uint32_t> inst) {
     auto word = [&](size_t n) { return n < inst.size() ? inst[n] : 0; };
     if (op == spv::OpString) files[word(1)] = TextIn(inst.subspan(std::min<size_t>(inst.size(), 2)));
     if (op == spv::OpNoLine) line = {};
@@ -44,14 +25,14 @@ std::optional<NamedLine> FindDeeper(const Words& words, size_t most) {
 
 Words WithoutNews(const Words& words) {
   std::set<Id> gone;  // sets of non-semantic instructions, and results of these
-  size_t end = ForEach(words, [&](spv::Op op, std::span<const uint32_t> inst) {
+  size_t end = ForEachInstruction(words, [&](spv::Op op, std::span<const uint32_t> inst) {
     bool is_set =
         op == spv::OpExtInstImport && inst.size() > 2 && TextIn(inst.subspan(2)).starts_with("NonSemantic.");
     if (is_set) gone.insert(inst[1]);
     if (op == spv::OpExtInst && inst.size() > 4 && gone.contains(inst[3])) gone.insert(inst[2]);
   });
   Words rest(words.begin(), words.begin() + static_cast<ptrdiff_t>(std::min(kHeaderWords, words.size())));
-  ForEach(words, [&](spv::Op op, std::span<const uint32_t> inst) {
+  ForEachInstruction(words, [&](spv::Op op, std::span<const uint32_t> inst) {
     size_t names = op == spv::OpExtInst ? 2 : op == spv::OpExtInstImport || op == spv::OpName ? 1 : 0;
     if (names > 0 && inst.size() > names && gone.contains(inst[names])) return;
     rest.insert(rest.end(), inst.begin(), inst.end());
@@ -66,7 +47,7 @@ Words WithFittingAtomics(const Words& words) {
   Binary binary(words);
   Words fitting(words.begin(), words.begin() + static_cast<ptrdiff_t>(std::min(kHeaderWords, words.size())));
   size_t number = 0;
-  ForEach(words, [&](spv::Op, std::span<const uint32_t> whole) {
+  ForEachInstruction(words, [&](spv::Op, std::span<const uint32_t> whole) {
     const Instruction& inst = binary.instructions()[number++];
     bool changes = inst.op >= spv::OpAtomicExchange && inst.op <= spv::OpAtomicXor && inst.result != 0;
     std::vector<uint32_t> operands(inst.operands.begin(), inst.operands.end());

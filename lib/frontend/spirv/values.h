@@ -65,7 +65,7 @@ class Values {
 
   const Binary& binary_;
   const Types& types_;
-  const LoweringConfig& config_;
+  const ReadConfig& config_;
   const Survey& survey_;
   ir::Module& module_;
   ir::Function& kernel_;
