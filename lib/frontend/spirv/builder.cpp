@@ -18,7 +18,7 @@ ir::Value KernelBuilder::Make(ir::Op op, std::span<const ir::Value> operands) {
 
 ir::Value KernelBuilder::ComponentOf(ir::Value vector, uint32_t n) {
   if (TypeOf(vector).IsScalar()) return vector;
-  return Make(Op::VecGet, {vector, I32(static_cast<int32_t>(n))});
+  return Make(Op::VecGet, {vector, I32(n)});
 }
 
 ir::Value KernelBuilder::MakeVector(std::span<const ir::Value> parts) {
@@ -26,10 +26,8 @@ ir::Value KernelBuilder::MakeVector(std::span<const ir::Value> parts) {
 }
 
 ir::Value KernelBuilder::Column(ir::Value matrix, ir::Value column) {
-  std::vector<ir::Value> parts;
-  for (uint32_t row = 0; row < TypeOf(matrix).rows; ++row)
-    parts.push_back(Make(Op::MatGet, {matrix, I32(static_cast<int32_t>(row)), column}));
-  return MakeVector(parts);
+  return VectorOf(TypeOf(matrix).rows,
+                  [&](uint32_t row) { return Make(Op::MatGet, {matrix, I32(row), column}); });
 }
 
 ir::Value KernelBuilder::MatrixOf(ir::Type type, std::span<const ir::Value> columns) {

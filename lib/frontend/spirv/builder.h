@@ -10,7 +10,8 @@ namespace adc::frontend::spirv {
 class KernelBuilder final : public ir::Builder {
  public:
   using ir::Builder::Builder;
-  using ir::Builder::Make;
+  using ir::Builder::I32, ir::Builder::Make;
+  ir::Value I32(uint32_t value) { return I32(static_cast<int32_t>(value)); }
   /// Refuses operands that do not fit, which an accepted module does not have.
   ir::Value Make(ir::Op op, std::span<const ir::Value> operands) override;
 
@@ -18,8 +19,15 @@ class KernelBuilder final : public ir::Builder {
   /// Of a vector; a number is its own component.
   ir::Value ComponentOf(ir::Value vector, uint32_t n);
   ir::Value MakeVector(std::span<const ir::Value> parts);
+  /// Of what `of` makes for each number below `count`.
+  template <class Of>
+  ir::Value VectorOf(uint32_t count, Of&& of) {
+    std::vector<ir::Value> parts;
+    for (uint32_t n = 0; n < count; ++n) parts.push_back(of(n));
+    return MakeVector(parts);
+  }
   ir::Value Column(ir::Value matrix, ir::Value column);
-  ir::Value Column(ir::Value matrix, uint32_t n) { return Column(matrix, I32(static_cast<int32_t>(n))); }
+  ir::Value Column(ir::Value matrix, uint32_t n) { return Column(matrix, I32(n)); }
   ir::Value MatrixOf(ir::Type type, std::span<const ir::Value> columns);
   /// A vector or matrix of the shape of `like` with the same number everywhere.
   ir::Value Splat(ir::Value scalar, ir::Type like);

@@ -107,10 +107,8 @@ ir::Value Images::SampleOffset(const Instruction& inst) {
 
 /// The first components of a vector that the result has.
 ir::Value Images::FirstOf(ir::Value vector, Id type) {
-  uint32_t count = types_.Register(type).Components();
-  std::vector<ir::Value> parts;
-  for (uint32_t n = 0; n < count; ++n) parts.push_back(b_.ComponentOf(vector, n));
-  return b_.MakeVector(parts);
+  return b_.VectorOf(types_.Register(type).Components(),
+                     [&](uint32_t n) { return b_.ComponentOf(vector, n); });
 }
 
 bool Images::ImageOperation(const Instruction& inst) {
@@ -194,8 +192,10 @@ Images::Place Images::TexelPlace(const Pointer& pointer, const Instruction& inst
   Place place;
   place.array = image.buffer;
   place.scalar = image.layout.scalar;
-  place.inside = ImageBuilder(b_, image).IsInside(pointer.texel);
-  place.indices = ImageBuilder(b_, image).IndicesOf(pointer.texel);
+  ImageBuilder builder(b_, image);
+  ImageBuilder::Place texel = builder.PlaceOf(pointer.texel);
+  place.inside = builder.IsInside(texel);
+  place.indices = builder.IndicesOf(texel);
   return place;
 }
 

@@ -139,9 +139,7 @@ Value ImageBuilder::Extent(uint32_t axis) {
 }
 
 Value ImageBuilder::Size() {
-  std::vector<Value> extents;
-  for (uint32_t n = 0; n < image_.layout.Indices(); ++n) extents.push_back(Extent(n));
-  return b_.MakeVector(extents);
+  return b_.VectorOf(image_.layout.Indices(), [&](uint32_t axis) { return Extent(axis); });
 }
 
 ImageBuilder::Place ImageBuilder::PlaceOf(Value coordinate) {
@@ -151,12 +149,7 @@ ImageBuilder::Place ImageBuilder::PlaceOf(Value coordinate) {
   return place;
 }
 
-Value ImageBuilder::IsInside(Value coordinate) {
-  return IsInside(PlaceOf(coordinate));
-}
-
-std::vector<Value> ImageBuilder::IndicesOf(Value coordinate) {
-  Place place = PlaceOf(coordinate);
+std::vector<Value> ImageBuilder::IndicesOf(const Place& place) {
   std::vector<Value> indices;
   if (image_.layout.has_layers) indices.push_back(place.back());
   for (uint32_t n = image_.layout.axes; n-- > 0;) indices.push_back(place[n]);
@@ -191,18 +184,12 @@ Value ImageBuilder::IsInside(const Place& place) {
 }
 
 Value ImageBuilder::TexelAt(const Place& place, Scalar texel) {
-  Value loaded = b_.Load(image_.buffer, IndicesOf(b_.MakeVector(place)));
-  std::vector<Value> parts;
-  for (uint32_t n = 0; n < 4; ++n) {
-    if (n < image_.layout.components) {
-      parts.push_back(FromMemory(b_.ComponentOf(loaded, n), texel));
-    } else if (ir::IsFloat(texel)) {
-      parts.push_back(b_.Float(Type::Of(texel), n == 3 ? 1.0 : 0.0));
-    } else {
-      parts.push_back(b_.Int(Type::Of(texel), n == 3 ? 1 : 0));
-    }
-  }
-  return b_.MakeVector(parts);
+  Value loaded = b_.Load(image_.buffer, IndicesOf(place));
+  Value one = ir::IsFloat(texel) ? b_.Float(Type::Of(texel), 1) : b_.Int(Type::Of(texel), 1);
+  return b_.VectorOf(4, [&](uint32_t n) {
+    if (n < image_.layout.components) return FromMemory(b_.ComponentOf(loaded, n), texel);
+    return n == 3 ? one : b_.Zero(Type::Of(texel));
+  });
 }
 
 Value ImageBuilder::LoadInside(const Place& place, Scalar texel) {
@@ -226,15 +213,13 @@ void ImageBuilder::Store(Value coordinate, Value texel) {
       bool given = n < std::max(1u, b_.TypeOf(texel).Components());
       all.push_back(given ? ToMemory(b_.ComponentOf(texel, n)) : b_.Zero(Type::Of(image_.layout.scalar)));
     }
-    b_.Access(Op::StoreTexel, image_.buffer, IndicesOf(b_.MakeVector(place)), all);
+    b_.Access(Op::StoreTexel, image_.buffer, IndicesOf(place), all);
     return;
   }
   b_.When(IsInside(place), [&] {
-    std::vector<Value> parts;
-    for (uint32_t n = 0; n < image_.layout.components; ++n)
-      parts.push_back(ToMemory(b_.ComponentOf(texel, n)));
-    Value value = b_.MakeVector(parts);
-    b_.Access(Op::Store, image_.buffer, IndicesOf(b_.MakeVector(place)), {&value, 1});
+    Value value =
+        b_.VectorOf(image_.layout.components, [&](uint32_t n) { return ToMemory(b_.ComponentOf(texel, n)); });
+    b_.Access(Op::Store, image_.buffer, IndicesOf(place), {&value, 1});
   });
 }
 

@@ -53,16 +53,14 @@ class ImageBuilder {
   ir::Value Gather(ir::Value coordinate, uint32_t component, const SamplerState& state);
   /// Extents, x first, layers last.
   ir::Value Size();
-  ir::Value IsInside(ir::Value coordinate);
+  using Place = std::vector<ir::Value>;  ///< an i32 per axis, x first, layer last
+  Place PlaceOf(ir::Value coordinate);
+  ir::Value IsInside(const Place& place);
   /// The indices of a texel, outermost first.
-  std::vector<ir::Value> IndicesOf(ir::Value coordinate);
+  std::vector<ir::Value> IndicesOf(const Place& place);
 
  private:
-  using Place = std::vector<ir::Value>;  ///< an i32 per axis, x first, layer last
-
-  Place PlaceOf(ir::Value coordinate);
   ir::Value Extent(uint32_t axis);
-  ir::Value IsInside(const Place& place);
   ir::Value TexelAt(const Place& place, ir::Scalar texel);
   ir::Value LoadInside(const Place& place, ir::Scalar texel);
   ir::Value Wrapped(ir::Value index, ir::Value extent, Wrap wrap);

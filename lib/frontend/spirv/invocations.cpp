@@ -45,52 +45,47 @@ ir::Inst Invocations::MakeLoop() {
 
 ir::Value Invocations::GroupsAlong(uint32_t axis) {
   if (local_size_[axis] == 1) return invocations_[axis];
-  return b_.Make(ir::Op::CeilDiv, {invocations_[axis], b_.I32(static_cast<int32_t>(local_size_[axis]))});
+  return b_.Make(ir::Op::CeilDiv, {invocations_[axis], b_.I32(local_size_[axis])});
 }
 
 // Indices are not negative, so that signed division is right and says more about the quotient.
 
 ir::Value Invocations::GroupAxis(uint32_t axis) {
   if (by_workgroups_ || local_size_[axis] == 1) return index_[axis];
-  return b_.Make(ir::Op::Div, {index_[axis], b_.I32(static_cast<int32_t>(local_size_[axis]))});
+  return b_.Make(ir::Op::Div, {index_[axis], b_.I32(local_size_[axis])});
 }
 
 ir::Value Invocations::LocalAxis(uint32_t axis) {
   if (local_size_[axis] == 1) return b_.I32(0);
-  ir::Value size = b_.I32(static_cast<int32_t>(local_size_[axis]));
+  ir::Value size = b_.I32(local_size_[axis]);
   if (!by_workgroups_) return b_.Make(ir::Op::Rem, {index_[axis], size});
   uint32_t before = 1, behind = 1;
   for (uint32_t other = 0; other < 3; ++other)
     (other < axis ? before : behind) *= other == axis ? 1 : local_size_[other];
   ir::Value local = local_index_;
-  if (before != 1) local = b_.Make(ir::Op::Div, {local, b_.I32(static_cast<int32_t>(before))});
+  if (before != 1) local = b_.Make(ir::Op::Div, {local, b_.I32(before)});
   return behind == 1 ? local : b_.Make(ir::Op::Rem, {local, size});
 }
 
 ir::Value Invocations::InvocationAxis(uint32_t axis) {
   if (!by_workgroups_ || local_size_[axis] == 1) return index_[axis];
-  ir::Value first = b_.Make(ir::Op::Mul, {index_[axis], b_.I32(static_cast<int32_t>(local_size_[axis]))});
+  ir::Value first = b_.Make(ir::Op::Mul, {index_[axis], b_.I32(local_size_[axis])});
   return b_.Make(ir::Op::Add, {first, LocalAxis(axis)});
 }
 
 ir::Value Invocations::Builtin(uint32_t builtin, const Instruction& inst) {
-  auto size = [&](uint32_t axis) { return b_.I32(static_cast<int32_t>(local_size_[axis])); };
-  auto all = [&](auto&& of) {
-    std::vector<ir::Value> parts;
-    for (uint32_t axis = 0; axis < 3; ++axis) parts.push_back(of(axis));
-    return b_.MakeVector(parts);
-  };
+  auto size = [&](uint32_t axis) { return b_.I32(local_size_[axis]); };
   switch (builtin) {
     case spv::BuiltInGlobalInvocationId:
-      return all([&](uint32_t axis) { return InvocationAxis(axis); });
+      return b_.VectorOf(3, [&](uint32_t axis) { return InvocationAxis(axis); });
     case spv::BuiltInWorkgroupId:
-      return all([&](uint32_t axis) { return GroupAxis(axis); });
+      return b_.VectorOf(3, [&](uint32_t axis) { return GroupAxis(axis); });
     case spv::BuiltInLocalInvocationId:
-      return all([&](uint32_t axis) { return LocalAxis(axis); });
+      return b_.VectorOf(3, [&](uint32_t axis) { return LocalAxis(axis); });
     case spv::BuiltInWorkgroupSize:
-      return all(size);
+      return b_.VectorOf(3, size);
     case spv::BuiltInNumWorkgroups:
-      return all([&](uint32_t axis) { return GroupsAlong(axis); });
+      return b_.VectorOf(3, [&](uint32_t axis) { return GroupsAlong(axis); });
     case spv::BuiltInLocalInvocationIndex: {
       if (by_workgroups_) return local_index_;
       ir::Value rows = b_.Make(ir::Op::Add, {b_.Make(ir::Op::Mul, {LocalAxis(2), size(1)}), LocalAxis(1)});

@@ -107,7 +107,7 @@ ir::Value Locals::WithColumn(ir::Value matrix, const Pointer& p, ir::Value value
     ir::Value old = b_.Column(matrix, n), now = value;
     if (p.component) now = b_.Make(ir::Op::VecSet, {old, ValueOf(*p.component), value});
     if (p.column->dynamic.Valid()) {
-      ir::Value here = b_.Make(ir::Op::Eq, {ValueOf(*p.column), b_.I32(static_cast<int32_t>(n))});
+      ir::Value here = b_.Make(ir::Op::Eq, {ValueOf(*p.column), b_.I32(n)});
       now = b_.Make(ir::Op::Select, {here, now, old});
     } else if (p.column->constant != n) {
       now = old;

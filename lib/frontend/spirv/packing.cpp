@@ -71,7 +71,7 @@ ir::Value Pack(KernelBuilder& b, ir::Value vector, uint32_t width, bool has_sign
   ir::Value word;
   for (uint32_t n = 0; n < 32 / width; ++n) {
     ir::Value bits = b.Make(Op::And, {b.ComponentOf(rounded, n), b.I32((1 << width) - 1)});
-    if (n > 0) bits = b.Make(Op::Shl, {bits, b.I32(static_cast<int32_t>(n * width))});
+    if (n > 0) bits = b.Make(Op::Shl, {bits, b.I32(n * width)});
     word = n == 0 ? bits : b.Make(Op::Or, {word, bits});
   }
   return word;
@@ -80,13 +80,12 @@ ir::Value Pack(KernelBuilder& b, ir::Value vector, uint32_t width, bool has_sign
 ir::Value Unpack(KernelBuilder& b, ir::Value word, uint32_t width, bool has_sign) {
   ir::Value bits = has_sign ? word : b.Unsigned(word);
   ir::Type type = b.TypeOf(bits);
-  std::vector<ir::Value> parts;
-  for (uint32_t n = 0; n < 32 / width; ++n) {
+  ir::Value numbers = b.VectorOf(32 / width, [&](uint32_t n) {
     // To the top, and down again with the sign.
     ir::Value top = b.Make(Op::Shl, {bits, b.Int(type, 32 - width * (n + 1))});
-    parts.push_back(b.Cast(b.Make(Op::Shr, {top, b.Int(type, 32 - width)}), ir::kF32));
-  }
-  return FromNormalised(b, b.MakeVector(parts), width, has_sign);
+    return b.Cast(b.Make(Op::Shr, {top, b.Int(type, 32 - width)}), ir::kF32);
+  });
+  return FromNormalised(b, numbers, width, has_sign);
 }
 
 // In two factors: one alone is no float where the result still is one.

@@ -15,16 +15,16 @@ Value SubgroupBuilder::Lane() {
 }
 
 Value SubgroupBuilder::Count() {
-  return b_.I32(static_cast<int32_t>((size_ + kSubgroupSize - 1) / kSubgroupSize));
+  return b_.I32((size_ + kSubgroupSize - 1) / kSubgroupSize);
 }
 
 Value SubgroupBuilder::FirstOf(uint32_t cluster) {
-  return b_.Make(Op::Sub, {invocation_, With(Op::Rem, invocation_, static_cast<int32_t>(cluster))});
+  return b_.Make(Op::Sub, {invocation_, With(Op::Rem, invocation_, cluster)});
 }
 
 Value SubgroupBuilder::EndOf(Value first, uint32_t cluster) {
-  Value end = With(Op::Add, first, static_cast<int32_t>(cluster));
-  return size_ % cluster == 0 ? end : With(Op::Min, end, static_cast<int32_t>(size_));
+  Value end = With(Op::Add, first, cluster);
+  return size_ % cluster == 0 ? end : With(Op::Min, end, size_);
 }
 
 void SubgroupBuilder::PutDown(Value value) {

@@ -40,7 +40,7 @@ class SubgroupBuilder {
   ir::Value Ballot(ir::Value value);
 
  private:
-  ir::Value With(ir::Op op, ir::Value a, int32_t b) { return b_.Make(op, {a, b_.I32(b)}); }
+  ir::Value With(ir::Op op, ir::Value a, uint32_t b) { return b_.Make(op, {a, b_.I32(b)}); }
   ir::Value FirstOf(uint32_t cluster);
   ir::Value EndOf(ir::Value first, uint32_t cluster);
   /// `with` gets an invocation that takes part and what was carried so far, and gives what is carried on.

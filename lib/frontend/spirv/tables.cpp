@@ -57,11 +57,11 @@ ir::Value Locals::LoadLeaf(const Local::Leaf& leaf, ir::Value index, uint32_t co
   if (!leaf.is_table || leaf.element.IsScalar())
     return b_.Load(leaf.array, {&index, 1}, ir::kNoAttr, component);
   uint32_t count = leaf.element.Components();
-  ir::Value first = b_.Make(ir::Op::Mul, {index, b_.I32(static_cast<int32_t>(count))});
+  ir::Value first = b_.Make(ir::Op::Mul, {index, b_.I32(count)});
   std::vector<ir::Value> parts;
   for (uint32_t n = 0; n < count; ++n) {
     if (component != ir::kNoAttr && n != component) continue;
-    ir::Value at = b_.Make(ir::Op::Add, {first, b_.I32(static_cast<int32_t>(n))});
+    ir::Value at = b_.Make(ir::Op::Add, {first, b_.I32(n)});
     parts.push_back(b_.Load(leaf.array, {&at, 1}));
   }
   return b_.MakeVector(parts);
