@@ -23,8 +23,8 @@ Memory::Place Memory::NumberAt(const Pointer& p, const Instruction& inst) {
 
 ir::Value Memory::LoadComponent(const Pointer& p, const Instruction& inst) {
   Unit* unit = p.resource->Find(p.member, types_.MemoryScalar(p.vector));
-  bool element = unit != nullptr && (unit->view == View::Single || unit->view == View::Elements);
-  if (unit != nullptr && !(element && p.part->dynamic.Valid())) return LoadScalar(NumberAt(p, inst));
+  bool chosen = HoldsVectors(unit) && p.part->dynamic.Valid();
+  if (unit != nullptr && !chosen) return LoadScalar(NumberAt(p, inst));
   Pointer whole = p;
   whole.part.reset();
   whole.pointee = p.vector;
@@ -36,19 +36,18 @@ ir::Value Memory::LoadComponent(const Pointer& p, const Instruction& inst) {
 void Memory::StoreComponent(const Pointer& p, ir::Value value, const Instruction& inst) {
   Unit* unit = p.resource->Find(p.member, types_.MemoryScalar(p.vector));
   Require(unit != nullptr, inst, "a member is accessed as another kind of number");
-  bool element = unit->view == View::Single || unit->view == View::Elements;
   ir::Value memory = ToMemory(value, unit->scalar);
   auto store = [&](const Pointer& to) {
     Place place = NumberAt(to, inst);
     b_.Access(ir::Op::Store, place.unit->param, place.indices, {&memory, 1}, ir::kNoAttr, place.component);
   };
-  if (!element || !p.part->dynamic.Valid()) return store(p);
+  if (!HoldsVectors(unit) || !p.part->dynamic.Valid()) return store(p);
   // Component by component: the others are not touched.
   ir::Value at = ValueOf(*p.part);
   Pointer one = p;
   for (uint32_t n = 0; n < types_.Count(p.vector); ++n) {
     one.part = Index{n, {}};
-    ir::Value here = b_.Make(ir::Op::Eq, {at, b_.I32(static_cast<int32_t>(n))});
+    ir::Value here = b_.Make(ir::Op::Eq, {at, b_.I32(n)});
     b_.When(here, [&] { store(one); });
   }
 }

@@ -8,63 +8,53 @@ namespace adc::frontend::spirv {
 
 namespace {
 
-/// Where the number of a matrix lies that is the first thing at `p`.
-uint64_t OffsetIn(const Pointer& p, uint32_t row, uint32_t column, uint32_t bytes) {
+/// Where a number lies of the vector or matrix that is the first thing at `p`; a vector is one column.
+uint64_t OffsetIn(const Pointer& p, ir::Type type, uint32_t row, uint32_t column) {
+  uint32_t bytes = ir::ByteSize(type.scalar);
+  if (!type.IsMat()) return uint64_t{p.ComponentStride(bytes)} * row;
   return p.row_major ? uint64_t{p.matrix_stride} * row + uint64_t{bytes} * column
                      : uint64_t{p.matrix_stride} * column + uint64_t{bytes} * row;
 }
 
 }  // namespace
 
+/// Whether the elements of the unit are vectors, each read or written as a whole.
+bool Memory::HoldsVectors(const Unit* unit) const {
+  return unit != nullptr && (unit->view == View::Single || unit->view == View::Elements) &&
+         types_.Register(unit->type).IsVec();
+}
+
 /// A number, vector or matrix in a buffer.
 ir::Value Memory::LoadRegister(const Pointer& p, Id type, const Instruction& inst) {
   ir::Type reg = types_.Register(type);
   ir::Scalar scalar = types_.MemoryScalar(type);
-  uint32_t bytes = ir::ByteSize(reg.scalar);
-  if (reg.IsScalar()) return LoadScalar(PlaceOf(p, scalar, 0, inst));
-  if (reg.IsVec()) {
-    Place first = PlaceOf(p, scalar, 0, inst);
-    if (first.component != ir::kNoAttr) {
-      first.component = ir::kNoAttr;
-      return LoadScalar(first);
-    }
-    std::vector<ir::Value> parts{LoadScalar(first)};
-    for (uint32_t n = 1; n < reg.rows; ++n)
-      parts.push_back(LoadScalar(PlaceOf(p, scalar, uint64_t{p.ComponentStride(bytes)} * n, inst)));
-    return b_.MakeVector(parts);
+  if (reg.IsVec() && HoldsVectors(p.resource->Find(p.member, scalar))) {
+    Place whole = PlaceOf(p, scalar, 0, inst);
+    whole.component = ir::kNoAttr;
+    return LoadScalar(whole);
   }
   std::vector<ir::Value> columns;
-  for (uint32_t column = 0; column < reg.columns; ++column) {
-    std::vector<ir::Value> parts;
-    for (uint32_t row = 0; row < reg.rows; ++row)
-      parts.push_back(LoadScalar(PlaceOf(p, scalar, OffsetIn(p, row, column, bytes), inst)));
-    columns.push_back(b_.MakeVector(parts));
+  for (uint32_t column = 0; column < std::max<uint32_t>(reg.columns, 1); ++column) {
+    columns.push_back(b_.VectorOf(std::max<uint32_t>(reg.rows, 1), [&](uint32_t row) {
+      return LoadScalar(PlaceOf(p, scalar, OffsetIn(p, reg, row, column), inst));
+    }));
   }
-  return b_.MatrixOf(reg, columns);
+  return reg.IsMat() ? b_.MatrixOf(reg, columns) : columns[0];
 }
 
 void Memory::StoreRegister(const Pointer& p, Id type, ir::Value value, const Instruction& inst) {
   ir::Type reg = types_.Register(type);
   ir::Scalar scalar = types_.MemoryScalar(type);
-  uint32_t bytes = ir::ByteSize(reg.scalar);
-  if (reg.IsScalar()) return StoreScalar(PlaceOf(p, scalar, 0, inst), value);
-  if (reg.IsVec()) {
-    Place first = PlaceOf(p, scalar, 0, inst);
-    if (first.component != ir::kNoAttr) {
-      first.component = ir::kNoAttr;
-      return StoreScalar(first, value);
-    }
-    for (uint32_t n = 0; n < reg.rows; ++n) {
-      Place place = PlaceOf(p, scalar, uint64_t{p.ComponentStride(bytes)} * n, inst);
-      StoreScalar(place, b_.ComponentOf(value, n));
-    }
-    return;
+  if (reg.IsVec() && HoldsVectors(p.resource->Find(p.member, scalar))) {
+    Place whole = PlaceOf(p, scalar, 0, inst);
+    whole.component = ir::kNoAttr;
+    return StoreScalar(whole, value);
   }
-  for (uint32_t column = 0; column < reg.columns; ++column) {
-    ir::Value whole = b_.Column(value, column);
-    for (uint32_t row = 0; row < reg.rows; ++row) {
-      Place place = PlaceOf(p, scalar, OffsetIn(p, row, column, bytes), inst);
-      StoreScalar(place, b_.ComponentOf(whole, row));
+  for (uint32_t column = 0; column < std::max<uint32_t>(reg.columns, 1); ++column) {
+    ir::Value vector = reg.IsMat() ? b_.Column(value, column) : value;
+    for (uint32_t row = 0; row < std::max<uint32_t>(reg.rows, 1); ++row) {
+      Place place = PlaceOf(p, scalar, OffsetIn(p, reg, row, column), inst);
+      StoreScalar(place, b_.ComponentOf(vector, row));
     }
   }
 }
@@ -106,11 +96,7 @@ void Memory::StoreMemory(const Pointer& p, Id type, std::span<const ir::Value>& 
 
 ir::Value Memory::LoadBuiltin(const Pointer& p, const Instruction& inst) {
   ir::Value whole = Builtin(p.builtin, inst);
-  if (!p.component) return whole;
-  ir::Value index = ValueOf(*p.component);
-  std::optional<int64_t> known = kernel_.IntegerConstant(index);
-  return known && *known >= 0 && *known < 3 ? b_.ComponentOf(whole, static_cast<uint32_t>(*known))
-                                            : b_.Make(ir::Op::VecGet, {whole, index});
+  return p.component ? b_.Make(ir::Op::VecGet, {whole, ValueOf(*p.component)}) : whole;
 }
 
 Value Memory::Load(const Pointer& p, const Instruction& inst) {

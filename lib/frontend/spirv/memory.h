@@ -38,6 +38,7 @@ class Memory : public Locals {
   void LoadMemory(const Pointer& pointer, Id type, const Instruction& inst, Value& out);
   void StoreMemory(const Pointer& pointer, Id type, std::span<const ir::Value>& parts,
                    const Instruction& inst);
+  bool HoldsVectors(const Unit* unit) const;
   ir::Value LoadRegister(const Pointer& pointer, Id type, const Instruction& inst);
   void StoreRegister(const Pointer& pointer, Id type, ir::Value value, const Instruction& inst);
 
