@@ -25,7 +25,6 @@ class Arithmetic : public Values {
   struct LeafRange {
     size_t begin = 0, count = 0, next = 0;
   };
-  void Construct(const Instruction& inst);
   void Extract(const Instruction& inst);
   void Insert(const Instruction& inst);
   void Shuffle(const Instruction& inst);

@@ -6,28 +6,21 @@ namespace adc::frontend::spirv {
 
 using ir::Op;
 
-void Arithmetic::Construct(const Instruction& inst) {
-  std::vector<ir::Value> parts;
-  for (size_t n = 0; n < inst.operands.size(); ++n) {
-    Value part = Get(inst.At(n));
+Value Values::Composed(const Instruction& inst, const std::function<Value(Id)>& of) {
+  std::vector<ir::Value> parts, scalars;
+  for (Id operand : inst.operands) {
+    Value part = of(operand);
     parts.insert(parts.end(), part.parts.begin(), part.parts.end());
   }
-  if (!types_.IsRegister(inst.type)) {
-    Set(inst, {std::move(parts)});
-    return;
-  }
+  if (!types_.IsRegister(inst.type)) return {std::move(parts)};
   ir::Type type = types_.Register(inst.type);
-  if (type.IsMat()) {
-    SetOne(inst, b_.MatrixOf(type, parts));
-    return;
-  }
-  std::vector<ir::Value> scalars;
+  if (type.IsMat()) return {{b_.MatrixOf(type, parts)}};
   for (ir::Value part : parts) {
     for (uint32_t n = 0; n < kernel_.TypeOf(part).Components(); ++n)
       scalars.push_back(b_.ComponentOf(part, n));
   }
   Require(scalars.size() == type.Components(), inst, "a vector has another number of components");
-  SetOne(inst, b_.MakeVector(scalars));
+  return {{b_.MakeVector(scalars)}};
 }
 
 Arithmetic::LeafRange Arithmetic::FollowIndices(const Instruction& inst, size_t at, const Value& whole) {
@@ -86,9 +79,7 @@ void Arithmetic::Insert(const Instruction& inst) {
   ir::Type type = kernel_.TypeOf(reg);
   CheckComponent(inst, type, at);
   ir::Value now = GetOne(inst.At(0));
-  auto with = [&](ir::Value vector, uint32_t n) {
-    return b_.Make(Op::VecSet, {vector, b_.I32(static_cast<int32_t>(n)), now});
-  };
+  auto with = [&](ir::Value vector, uint32_t n) { return b_.Make(Op::VecSet, {vector, b_.I32(n), now}); };
   if (type.IsVec()) {
     reg = with(reg, inst.At(at));
   } else {
@@ -117,7 +108,7 @@ void Arithmetic::Shuffle(const Instruction& inst) {
 bool Arithmetic::Composite(const Instruction& inst) {
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpCompositeConstruct:
-      Construct(inst);
+      Set(inst, Composed(inst, [this](Id id) { return Get(id); }));
       return true;
     case spv::OpCompositeExtract:
       Extract(inst);

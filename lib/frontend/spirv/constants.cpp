@@ -93,18 +93,8 @@ Value Values::ConstantValue(const Instruction& inst, uint32_t depth) {
     case spv::OpSpecConstant:
       return SpecValue(inst);
     case spv::OpConstantComposite:
-    case spv::OpSpecConstantComposite: {
-      Value value;
-      std::vector<ir::Value> parts;
-      for (size_t n = 0; n < inst.operands.size(); ++n) {
-        Value part = of(inst.At(n));
-        parts.insert(parts.end(), part.parts.begin(), part.parts.end());
-      }
-      if (!types_.IsRegister(inst.type)) return {std::move(parts)};
-      ir::Type type = types_.Register(inst.type);
-      if (type.IsMat()) return {{b_.MatrixOf(type, parts)}};
-      return {{b_.MakeVector(parts)}};
-    }
+    case spv::OpSpecConstantComposite:
+      return Composed(inst, of);
     case spv::OpSpecConstantOp:
       return ComputedConstant(inst);
     default:

@@ -2,6 +2,8 @@
 // each value. A format that asks for another text of a value is refused, since what is printed would not be
 // what it says.
 
+#include <algorithm>
+
 #include "diag/errors/shader.h"
 #include "frontend/spirv/operations.h"
 #include "ir/module.h"
@@ -20,17 +22,13 @@ struct Specifier {
 /// The specifier that begins at a `%`.
 Specifier SpecifierAt(std::string_view format) {
   Specifier found;
-  size_t at = 1, begin = 1;
-  bool plain = true;
-  for (; at < format.size() &&
-         (IsDigit(format[at]) || std::string_view("-+ #.").find(format[at]) != std::string_view::npos);
-       ++at)
-    plain = false;
+  size_t at = std::min(format.find_first_not_of("-+ #.0123456789", 1), format.size());
+  bool plain = at == 1;
   if (at + 1 < format.size() && format[at] == 'v' && IsDigit(format[at + 1])) {
     found.components = static_cast<uint32_t>(format[at + 1] - '0');
     at += 2;
   }
-  begin = at;
+  size_t begin = at;
   while (at < format.size() && (format[at] == 'l' || (format[at] == 'u' && format.substr(at + 1, 1) == "l")))
     ++at;
   if (at < format.size()) ++at;
@@ -41,6 +39,18 @@ Specifier SpecifierAt(std::string_view format) {
   for (std::string_view known : {"u", "lu", "ul"}) found.letter = word == known ? 'u' : found.letter;
   for (std::string_view known : {"f", "g"}) found.letter = word == known ? 'f' : found.letter;
   return found;
+}
+
+/// The value as the specifier has it.
+ir::Value Printed(KernelBuilder& b, ir::Value value, const Specifier& specifier, diag::SourceSpan place) {
+  ir::Type type = b.TypeOf(value);
+  bool fits = specifier.letter == 'f' ? type.IsFloat() : type.IsInteger();
+  if (!fits || type.IsMat() || type.Components() != specifier.components)
+    Refuse(diag::E0854, place,
+           "'" + specifier.text + "' in a printf is given a value of type " + ir::TypeName(type),
+           "write %d or %u for an integer and %f for a float, with v2 to v4 in front of the letter for a "
+           "vector");
+  return specifier.letter == 'u' ? b.Unsigned(value) : value;
 }
 
 }  // namespace
@@ -66,8 +76,7 @@ void Operations::DebugPrintf(const Instruction& inst) {
              "write %d, %i, %u, %f or %g, for a vector %v3f and its like");
     if (next >= inst.operands.size())
       Refuse(diag::E0854, inst.span, "a printf has no value for '" + specifier.text + "'", "give it a value");
-    values.push_back(
-        Printed(GetOne(inst.At(next++)), specifier.letter, specifier.components, specifier.text, inst));
+    values.push_back(Printed(b_, GetOne(inst.At(next++)), specifier, inst.span));
     text += "{}";
     ++holes;
   }
@@ -82,19 +91,6 @@ void Operations::DebugPrintf(const Instruction& inst) {
   if (text.ends_with('\n')) text.pop_back();
   ir::Inst print = b_.Create(ir::Op::Print, values, {});
   kernel_[print].symbol = module_.Intern(text);
-}
-
-ir::Value Operations::Printed(ir::Value value, char letter, uint32_t components, const std::string& specifier,
-                              const Instruction& inst) {
-  ir::Type type = kernel_.TypeOf(value);
-  bool is_integer = !type.IsFloat() && type.scalar != ir::Scalar::I1;
-  bool fits = letter == 'f' ? type.IsFloat() : is_integer;
-  if (!fits || type.IsMat() || type.Components() != components)
-    Refuse(diag::E0854, inst.span,
-           "'" + specifier + "' in a printf is given a value of type " + ir::TypeName(type),
-           "write %d or %u for an integer and %f for a float, with v2 to v4 in front of the letter for a "
-           "vector");
-  return letter == 'u' ? b_.Unsigned(value) : value;
 }
 
 }  // namespace adc::frontend::spirv

@@ -27,9 +27,6 @@ class Operations : public Images {
 
   // debug_printf.cpp
   void DebugPrintf(const Instruction& inst);
-  /// The value as `letter` has it (d, u, f), of which the format says the number of components.
-  ir::Value Printed(ir::Value value, char letter, uint32_t components, const std::string& specifier,
-                    const Instruction& inst);
 };
 
 }  // namespace adc::frontend::spirv

@@ -41,6 +41,8 @@ class Values {
   void Set(const Instruction& inst, Value value);
   void SetOne(const Instruction& inst, ir::Value value) { Set(inst, Value{{value}}); }
   Value ConstantValue(const Instruction& inst, uint32_t depth);
+  /// The parts that `of` gives of the operands, as a value of the type of the result.
+  Value Composed(const Instruction& inst, const std::function<Value(Id)>& of);
   Value ZeroOf(Id type);
 
   /// Slots go to the beginning of `home`, which is given before the first one.
