@@ -28,6 +28,8 @@ struct Instruction {
   diag::SourceSpan span;
 
   uint32_t At(size_t n) const { return n < operands.size() ? operands[n] : 0; }
+  /// Operand `n`, of two words where it is wide.
+  uint64_t Number(size_t n, bool wide) const { return At(n) | (wide ? uint64_t{At(n + 1)} << 32 : 0); }
 };
 
 /// Whether it leads from a pointer, operand 0, to another one.

@@ -14,14 +14,13 @@ Value Values::ZeroOf(Id type) {
 }
 
 uint64_t Values::ConstantBits(const Instruction& inst) const {
-  ir::Type type = types_.Register(inst.type);
-  uint64_t bits = inst.At(0);
-  if (ir::BitWidth(type.scalar) == 64) bits |= uint64_t{inst.At(1)} << 32;
-  return bits;
+  uint32_t width = ir::BitWidth(types_.Register(inst.type).scalar);
+  uint64_t bits = inst.Number(0, width == 64);
+  return width == 16 ? bits & 0xFFFF : bits;
 }
 
-/// A parameter of the kernel, where its value is that of no option.
-Value Values::SpecValue(const Instruction& inst) {
+/// A constant that is a number: a parameter of the kernel where it can be specialised and no option has.
+Value Values::NumberOf(const Instruction& inst) {
   ir::Type type = types_.Register(inst.type);
   for (const SpecConstant& spec : specs_) {
     if (spec.id != inst.result || spec.given || spec.frozen) continue;
@@ -74,24 +73,16 @@ Value Values::ConstantValue(const Instruction& inst, uint32_t depth) {
     return ConstantValue(*part, depth + 1);
   };
   switch (static_cast<uint32_t>(inst.op)) {
-    case spv::OpConstantTrue:
-      return {{b_.Int(ir::kI1, 1)}};
-    case spv::OpConstantFalse:
-      return {{b_.Int(ir::kI1, 0)}};
-    case spv::OpConstant: {
-      ir::Type type = types_.Register(inst.type);
-      uint64_t bits = ConstantBits(inst);
-      if (type.IsFloat())
-        return {{b_.Bits(type, bits & (ir::BitWidth(type.scalar) == 16 ? 0xFFFF : ~uint64_t{0}))}};
-      return {{b_.Int(type, static_cast<int64_t>(bits))}};
-    }
     case spv::OpConstantNull:
     case spv::OpUndef:
       return ZeroOf(inst.type);
+    case spv::OpConstantTrue:
+    case spv::OpConstantFalse:
+    case spv::OpConstant:
     case spv::OpSpecConstantTrue:
     case spv::OpSpecConstantFalse:
     case spv::OpSpecConstant:
-      return SpecValue(inst);
+      return NumberOf(inst);
     case spv::OpConstantComposite:
     case spv::OpSpecConstantComposite:
       return Composed(inst, of);

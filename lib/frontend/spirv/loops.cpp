@@ -81,7 +81,7 @@ void ControlFlow::EmitBody(const Block& header, Id label) {
   OpenScope(inlined().scopes[own]);
   bool falls = EmitFrom(0, label, next);
   CloseScope(inlined().scopes[own]);
-  if ((!falls && !inlined().scopes[own].is_left) || next == header.label) return;
+  if (!falls && !inlined().scopes[own].is_left) return;
   inlined().scopes[own].next = 0;
   EmitFrom(0, next, header.label);
   inlined().scopes[own].next = next;
@@ -115,15 +115,9 @@ void ControlFlow::EmitOneBlock(const Block& header) {
   if (last.op != spv::OpBranchConditional) return StoreEdge(header.label, header.label);
   bool negated = last.At(2) == header.label;
   Require((last.At(1) == header.label) != negated, last, "a loop of one block does not repeat itself");
-  Id out = last.At(negated ? 1 : 2);
   ir::Value again = GetOne(last.At(0));
   if (negated) again = b_.Make(Op::Not, {again});
-  ir::Inst branch = b_.If(again, {});
-  b_.SetBlock(kernel_[branch].regions[0]);
-  StoreEdge(header.label, header.label);
-  b_.SetBlock(kernel_[branch].regions[1]);
-  Require(Leave(header.label, out), last, "a loop of one block leaves for elsewhere");
-  b_.CloseArms(branch);
+  EmitArms(header, again, header.label, last.At(negated ? 1 : 2), header.label);
 }
 
 }  // namespace adc::frontend::spirv

@@ -13,17 +13,14 @@ void Operations::Emit(const Instruction& inst) {
     case spv::OpVariable:
       MakeLocal(inst);
       return;
-    case spv::OpLoad: {
-      uint32_t memory = inst.operands.size() > 1 ? inst.At(1) : 0;
-      if ((memory & spv::MemoryAccessVolatileMask) != 0)
+    case spv::OpLoad:
+      if ((inst.At(1) & spv::MemoryAccessVolatileMask) != 0)
         Refuse(diag::E0856, inst.span, "a volatile read sees what others write while the kernel runs",
                "kernels do not wait for each other: dispatch twice");
       if (!LoadHandle(inst)) Set(inst, Load(GetPointer(inst.At(0), inst), inst));
       return;
-    }
     case spv::OpStore: {
-      uint32_t memory = inst.operands.size() > 2 ? inst.At(2) : 0;
-      if ((memory & spv::MemoryAccessVolatileMask) != 0)
+      if ((inst.At(2) & spv::MemoryAccessVolatileMask) != 0)
         Refuse(diag::E0856, inst.span, "a volatile write means something to those that wait for it",
                "kernels do not wait for each other: dispatch twice");
       Pointer to = GetPointer(inst.At(0), inst);
@@ -44,14 +41,13 @@ void Operations::Emit(const Instruction& inst) {
       ArrayLength(inst);
       return;
     case spv::OpCopyObject:
-    case spv::OpCopyLogical: {
+    case spv::OpCopyLogical:
       if (types_.KindOf(inst.type) == spv::OpTypePointer && !types_.IsAddress(inst.type)) {
         frame().pointers[inst.result] = GetPointer(inst.At(0), inst);
-        return;
+      } else {
+        Set(inst, Get(inst.At(0)));
       }
-      Set(inst, Get(inst.At(0)));
       return;
-    }
     case spv::OpUndef:
       Set(inst, ZeroOf(inst.type));
       return;
@@ -73,8 +69,7 @@ void Operations::Emit(const Instruction& inst) {
   }
   if (IsAtomic(inst)) return Atomic(inst);
   if (Composite(inst) || ImageOperation(inst) || SubgroupOperation(inst)) return;
-  bool pointer = inst.type != 0 && types_.KindOf(inst.type) == spv::OpTypePointer;
-  if (pointer)
+  if (types_.KindOf(inst.type) == spv::OpTypePointer)
     Refuse(diag::E0854, inst.span, "a pointer that is computed or chosen at run time",
            "index one buffer, or branch on what chooses");
   if (!Number(inst)) RefuseOperation(inst);

@@ -43,20 +43,16 @@ std::string Problem(const Words& words, const ReadConfig& config) {
   return line.empty() ? "the module is not valid" : line;
 }
 
-/// The line of a file without the blanks around it.
-diag::SourceSpan SpanOfLine(const diag::SourceFile& file, uint32_t line, uint32_t column) {
+/// The line of a file, from a column on, without the blanks around it.
+diag::SourceSpan SpanOfLine(const diag::SourceManager& sources, const diag::SourceFile& file, uint32_t line,
+                            uint32_t column) {
   if (line == 0 || line > file.line_starts.size()) return {};
-  uint32_t begin = file.line_starts[line - 1];
-  uint32_t end =
-      line < file.line_starts.size() ? file.line_starts[line] - 1 : static_cast<uint32_t>(file.text.size());
-  auto blank = [&](uint32_t at) {
-    return file.text[at] == ' ' || file.text[at] == '\t' || file.text[at] == '\r';
-  };
-  while (end > begin && blank(end - 1)) --end;
-  if (column > 1 && begin + column - 1 < end) begin += column - 1;
-  while (begin < end && blank(begin)) ++begin;
-  if (begin == end) end = begin + 1;
-  return {file.base + begin, file.base + end};
+  constexpr std::string_view kBlanks = " \t\r";
+  std::string_view text = sources.LineText(file, line);
+  size_t end = text.find_last_not_of(kBlanks) + 1;
+  size_t begin = std::min(text.find_first_not_of(kBlanks, column - 1 < end ? column - 1 : 0), end);
+  auto base = file.base + file.line_starts[line - 1];
+  return {base + static_cast<uint32_t>(begin), base + static_cast<uint32_t>(std::max(end, begin + 1))};
 }
 
 /// Gives every instruction the place that the lines of the module say.
@@ -72,7 +68,7 @@ class Places {
     for (Instruction& inst : binary_.instructions()) {
       if (inst.op == spv::OpLine) {
         file = FileNamed(inst.At(0));
-        here = file == nullptr ? diag::SourceSpan() : SpanOfLine(*file, inst.At(1), inst.At(2));
+        here = file == nullptr ? diag::SourceSpan() : SpanOfLine(sources_, *file, inst.At(1), inst.At(2));
         any = any || here.Valid();
       } else if (inst.op == spv::OpNoLine || inst.op == spv::OpFunctionEnd) {
         here = {};
@@ -129,8 +125,7 @@ class Places {
     auto part_of_word = [&](size_t at) { return at < file.text.size() && IsNameCharacter(file.text[at]); };
     for (size_t at = file.text.find(word); at != std::string::npos; at = file.text.find(word, at + 1)) {
       if ((at > 0 && part_of_word(at - 1)) || part_of_word(at + word.size())) continue;
-      size_t line = file.text.rfind('\n', at);
-      line = line == std::string::npos ? 0 : line + 1;
+      size_t line = file.text.rfind('\n', at) + 1;
       if (file.text.substr(line, at - line).find("//") != std::string::npos) continue;
       auto begin = static_cast<uint32_t>(file.base + at);
       return {begin, begin + static_cast<uint32_t>(word.size())};
@@ -152,7 +147,7 @@ class Places {
     // A text in the module may hold line ends of its own: then lines and instructions do not go together.
     if (file->line_starts.size() > binary_.instructions().size() + 1) return;
     uint32_t line = 0;
-    for (Instruction& inst : binary_.instructions()) inst.span = SpanOfLine(*file, ++line, 0);
+    for (Instruction& inst : binary_.instructions()) inst.span = SpanOfLine(sources_, *file, ++line, 1);
   }
 
   const std::string& name_;
@@ -379,7 +374,7 @@ bool ReadSpirv(const std::string& name, const std::vector<uint32_t>& given, cons
   if (std::optional<NamedLine> deep = FindDeeper(given, kMostMerges)) {
     diag::SourceSpan span;
     for (const auto& file : sources.Files())
-      if (file->name == deep->file) span = SpanOfLine(*file, deep->line, deep->column);
+      if (file->name == deep->file) span = SpanOfLine(sources, *file, deep->line, deep->column);
     diagnostics
         .Error(diag::E0857, span,
                "branches and loops nest deeper than " + std::to_string(kMostMerges) + " levels")

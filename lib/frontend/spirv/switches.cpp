@@ -20,7 +20,7 @@ std::vector<ControlFlow::SwitchCase> ControlFlow::CasesOf(const Block& block) {
   };
   Spend(last.operands.size() / 2, last);
   for (size_t n = 2; n + (wide ? 2 : 1) < last.operands.size(); n += wide ? 3 : 2) {
-    uint64_t bits = last.At(n) | (wide ? uint64_t{last.At(n + 1)} << 32 : 0);
+    uint64_t bits = last.Number(n, wide);
     int64_t literal = wide ? static_cast<int64_t>(bits) : static_cast<int32_t>(bits);
     case_of(last.At(n + (wide ? 2 : 1))).push_back(literal);
   }

@@ -5,6 +5,7 @@
 
 #include "diag/errors/shader.h"
 #include "diag/result.h"
+#include "ir/number.h"
 
 namespace adc::frontend::spirv {
 
@@ -192,17 +193,10 @@ std::optional<int64_t> Types::Integer(Id constant, uint32_t depth) const {
     case spv::OpSpecConstant: {
       const Instruction* type = binary_.Find(inst->type);
       if (type == nullptr || type->op != spv::OpTypeInt) return std::nullopt;
-      uint64_t bits = given != spec_values_.end()
-                          ? given->second
-                          : inst->At(0) | (type->At(0) == 64 ? uint64_t{inst->At(1)} << 32 : 0);
-      bool is_signed = type->At(1) != 0;
-      if (type->At(0) == 64) return static_cast<int64_t>(bits);
       uint32_t width = type->At(0);
-      if (width == 0 || width > 32) return std::nullopt;
-      uint64_t mask = (uint64_t{1} << width) - 1;
-      bits &= mask;
-      if (is_signed && ((bits >> (width - 1)) & 1) != 0) bits |= ~mask;
-      return static_cast<int64_t>(bits);
+      if (!std::has_single_bit(width) || width < 8 || width > 64) return std::nullopt;
+      uint64_t bits = given != spec_values_.end() ? given->second : inst->Number(0, width == 64);
+      return static_cast<int64_t>(ir::WrapInteger(IntegerOf(width, type->At(1) != 0), bits));
     }
     case spv::OpSpecConstantOp:
       return Operation(*inst, depth);

@@ -76,7 +76,7 @@ class Values {
   std::vector<std::unique_ptr<Frame>> frames_;
 
  private:
-  Value SpecValue(const Instruction& inst);
+  Value NumberOf(const Instruction& inst);
   Value ComputedConstant(const Instruction& inst);
   uint64_t ConstantBits(const Instruction& inst) const;
 
