@@ -3,9 +3,12 @@
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace adc::frontend::glsl {
+
+inline constexpr std::string_view kBlanks = " \t\r\n";
 
 /// A stretch of a text.
 struct Range {

@@ -40,7 +40,7 @@ struct Entry {
 };
 
 std::vector<Entry> EntriesOf(const std::string& text) {
-  constexpr std::string_view kMark = "[numthreads", kBlanks = " \t\r\n";
+  constexpr std::string_view kMark = "[numthreads";
   std::string code = CodeOf(text);
   std::vector<Entry> entries;
   for (size_t at = code.find(kMark); at != std::string::npos; at = code.find(kMark, at + 1)) {
@@ -235,15 +235,11 @@ void TellLog(std::string_view log, std::vector<diag::Diagnostic>& refusals,
     for (const auto& file : sources.Files()) {
       if (!line.starts_with(file->name + ":")) continue;
       std::string_view rest = line.substr(file->name.size() + 1);
-      size_t colon = rest.find(':');
       uint32_t number = 0;
-      bool digits = colon != std::string_view::npos && colon > 0 && colon < 9;
-      for (size_t n = 0; digits && n < colon; ++n) {
-        digits = IsDigit(rest[n]);
-        number = number * 10 + static_cast<uint32_t>(rest[n] - '0');
-      }
-      if (!digits) continue;
-      line = rest.substr(std::min(colon + 2, rest.size()));
+      auto [after, failure] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
+      rest.remove_prefix(static_cast<size_t>(after - rest.data()));
+      if (failure != std::errc() || !rest.starts_with(':')) continue;
+      line = rest.substr(std::min<size_t>(2, rest.size()));
       std::string_view text = sources.LineText(*file, number);
       if (number == 0 || number > file->line_starts.size()) break;
       size_t blank = std::min(text.find_first_not_of(" \t"), text.size());

@@ -18,7 +18,6 @@ namespace {
 
 using spirv::MarkedName;
 
-constexpr std::string_view kBlanks = " \t\r\n";
 constexpr std::string_view kPrefix = "adc:";
 
 /// The shader says itself what is read only, and what may be one memory.
@@ -88,8 +87,7 @@ class MarkReader {
       at = end;
     }
     if (!any) Refuse(whole, "a marker without a word", kMarkers);
-    size_t line = code_.rfind('\n', whole.begin);
-    line = line == std::string::npos ? 0 : line + 1;
+    size_t line = code_.rfind('\n', whole.begin) + 1;
     bool found = AddBehind({line, whole.begin}, mark);
     if (!found && any && good_ == before)
       Refuse(whole, "no declaration stands in front of this marker",
@@ -151,8 +149,7 @@ class MarkReader {
     if (!named && begin > 0 && code_[begin - 1] == '}') {
       size_t open = Opening(begin - 1);
       if (open == std::string::npos) return false;
-      size_t from = code_.find_last_of(";}", open);
-      return AddLast({from == std::string::npos ? 0 : from + 1, open}, mark);
+      return AddLast({code_.find_last_of(";}", open) + 1, open}, mark);
     }
     return named;
   }

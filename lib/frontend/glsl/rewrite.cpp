@@ -10,7 +10,6 @@ namespace adc::frontend::glsl {
 namespace {
 
 constexpr std::string_view kAttribute = "vk::push_constant";
-constexpr std::string_view kBlanks = " \t\r\n";
 
 /// The first position from `at` on that is no blank, at most the end.
 size_t Skip(const std::string& code, size_t at) {
@@ -40,8 +39,7 @@ class PushConstantRewriter {
 
  private:
   bool RewriteOne(size_t at) {
-    size_t line = code_.find_last_of('\n', at);
-    if (code_[Skip(code_, line == std::string::npos ? 0 : line)] == '#') return false;
+    if (code_[Skip(code_, code_.rfind('\n', at) + 1)] == '#') return false;
     size_t begin = Skip(code_, std::min(code_.find("]]", at), code_.size() - 2) + 2);
     while (code_.compare(begin, 2, "[[") == 0)
       begin = Skip(code_, std::min(code_.find("]]", begin), code_.size() - 2) + 2);
