@@ -31,13 +31,12 @@ ir::Value Memory::LoadByValue(const Pointer& p, Id type, const Instruction& inst
   }
   // A column of a matrix, or one of several values: what lies where, one after the other.
   ir::Type want = types_.Register(type);
-  ir::Value result;
+  std::vector<std::pair<uint64_t, ir::Value>> candidates;
   for (Unit& unit : p.resource->units) {
     if (unit.view != View::Value || unit.member != p.member ||
         !SameKind(unit.scalar, types_.MemoryScalar(type)))
       continue;
     ir::Type have = types_.Register(unit.type);
-    std::vector<std::pair<uint64_t, ir::Value>> candidates;
     if (have == want) {
       candidates.emplace_back(unit.offset, FromMemory(unit.param));
     } else if (have.IsMat() && want == ir::Type::Vec(have.scalar, have.rows)) {
@@ -48,20 +47,15 @@ ir::Value Memory::LoadByValue(const Pointer& p, Id type, const Instruction& inst
         candidates.emplace_back(unit.offset + uint64_t{step} * column,
                                 b_.Column(FromMemory(unit.param), column));
     }
-    for (auto& [offset, value] : candidates) {
-      if (terms.empty()) {
-        if (offset == base) result = value;
-        continue;
-      }
-      Index at;
-      for (const auto& [index, stride] : terms) at = Sum(at, Scale({0, index}, stride));
-      if (!result.Valid()) {
-        result = value;
-        continue;
-      }
-      ir::Value here =
-          b_.Make(ir::Op::Eq, {at.dynamic, b_.I32(static_cast<int32_t>(static_cast<int64_t>(offset) -
-                                                                       static_cast<int64_t>(base)))});
+  }
+  Index at;
+  for (const auto& [index, stride] : terms) at = Sum(at, Scale({0, index}, stride));
+  ir::Value result;
+  for (const auto& [offset, value] : candidates) {
+    if (terms.empty() ? offset == base : !result.Valid()) {
+      result = value;
+    } else if (!terms.empty()) {
+      ir::Value here = b_.Make(ir::Op::Eq, {at.dynamic, b_.I32(static_cast<uint32_t>(offset - base))});
       result = b_.Make(ir::Op::Select, {here, value, result});
     }
   }

@@ -6,10 +6,6 @@ namespace adc::frontend::spirv {
 
 namespace {
 
-bool IsOpaque(spv::Op kind) {
-  return kind == spv::OpTypeImage || kind == spv::OpTypeSampledImage || kind == spv::OpTypeSampler;
-}
-
 /// Where the operands of a mask begin that say how an image is read; 0: there are none.
 size_t MaskAt(const Instruction& inst) {
   switch (static_cast<uint32_t>(inst.op)) {
@@ -29,7 +25,7 @@ size_t MaskAt(const Instruction& inst) {
 }  // namespace
 
 bool Images::LoadHandle(const Instruction& inst) {
-  if (!IsOpaque(types_.KindOf(inst.type))) return false;
+  if (!types_.IsImage(inst.type) && types_.KindOf(inst.type) != spv::OpTypeSampler) return false;
   Pointer pointer = GetPointer(inst.At(0), inst);
   Require(pointer.kind == Pointer::Kind::Handle, inst, "an image is read from memory");
   frame().handles[inst.result] = {pointer.variable, pointer.variable};
@@ -183,7 +179,6 @@ bool Images::ImageOperation(const Instruction& inst) {
   }
 }
 
-/// The number that an atomic operation on a texel changes.
 Images::Place Images::TexelPlace(const Pointer& pointer, const Instruction& inst) {
   Image image = ImageOf(pointer.variable, inst);
   RefuseOfNative(pointer.variable, "an atomic operation changes a texel of", inst);

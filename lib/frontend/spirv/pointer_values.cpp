@@ -54,7 +54,7 @@ void Pointers::MakePointer(const Instruction& inst, const Address& address) {
   if (place.resource->block != types_.Element(inst.type))
     Refuse(diag::E0854, inst.span, "a pointer becomes one to another block",
            "declare one block, with all members that the shader accesses");
-  uint32_t stride = place.resource->stride;
+  uint32_t stride = place.resource->use.stride;
   if (address.bytes != 0 && (stride == 0 || address.bytes % stride != 0))
     Refuse(diag::E0854, inst.span, "an address that is no element of what its pointer leads to",
            "index the pointer: p[i]");

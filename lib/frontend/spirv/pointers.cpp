@@ -187,9 +187,9 @@ void Pointers::StepToMember(Pointer& p, uint32_t member) {
     return;
   }
   p.in_block = true;
-  if (p.resource->stride != 0) {
+  if (p.resource->use.stride != 0) {
     p.has_outer = true;
-    p.outer_stride = p.resource->stride;
+    p.outer_stride = p.resource->use.stride;
     p.offset = place.offset;
   } else {
     p.member = member;

@@ -158,7 +158,11 @@ class Places {
 };
 
 std::optional<uint64_t> ValueOf(const std::string& text, ir::Type type) {
-  const char *begin = text.data(), *end = begin + text.size();
+  auto takes = [&](auto* value) {
+    const char* end = text.data() + text.size();
+    auto [at, failure] = std::from_chars(text.data(), end, *value);
+    return failure == std::errc() && at == end;
+  };
   if (type.IsBool()) {
     if (text == "true" || text == "1") return 1;
     if (text == "false" || text == "0") return 0;
@@ -166,19 +170,15 @@ std::optional<uint64_t> ValueOf(const std::string& text, ir::Type type) {
   }
   if (type.IsFloat()) {
     double value = 0;
-    auto [at, failure] = std::from_chars(begin, end, value);
-    if (failure != std::errc() || at != end) return std::nullopt;
-    return ir::FloatToBits(type.scalar, value);
+    return takes(&value) ? std::optional(ir::FloatToBits(type.scalar, value)) : std::nullopt;
   }
   int64_t value = 0;
-  auto [at, failure] = std::from_chars(begin, end, value);
-  if (failure != std::errc() || at != end) return std::nullopt;
+  if (!takes(&value)) return std::nullopt;
   uint32_t width = ir::BitWidth(type.scalar);
   // The values of the type with a sign, and of the one without.
   if (width < 64 && (value < -(int64_t{1} << (width - 1)) || value >= (int64_t{1} << width)))
     return std::nullopt;
-  uint64_t mask = width == 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;
-  return static_cast<uint64_t>(value) & mask;
+  return ir::WrapInteger(IntegerOf(width, false), static_cast<uint64_t>(value));
 }
 
 /// "it has a, b", where `first` is "it has "; `none` without names.

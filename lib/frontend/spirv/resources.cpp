@@ -36,9 +36,9 @@ bool IsMade(std::string_view name) {
 
 /// The element type as the atomic minima and maxima of a buffer take it, where all of them agree.
 ir::Scalar AsCompared(const Resource& resource, ir::Scalar scalar) {
-  if (scalar == ir::Scalar::U32 && resource.compares_signed && !resource.compares_unsigned)
+  if (scalar == ir::Scalar::U32 && resource.use.compares_signed && !resource.use.compares_unsigned)
     return ir::Scalar::I32;
-  if (scalar == ir::Scalar::I32 && resource.compares_unsigned && !resource.compares_signed)
+  if (scalar == ir::Scalar::I32 && resource.use.compares_unsigned && !resource.use.compares_signed)
     return ir::Scalar::U32;
   return scalar;
 }
@@ -90,9 +90,7 @@ void Resources::Add(std::vector<Resource> found, const Pointed& pointed) {
     resource.name = std::string(types_.binary().NameOf(resource.variable));
     if (resource.name.empty() || resource.name[0] == '_')
       resource.name = std::string(types_.binary().NameOf(resource.block));
-    bool is_image = types_.KindOf(resource.block) == spv::OpTypeImage ||
-                    types_.KindOf(resource.block) == spv::OpTypeSampledImage;
-    if (is_image) {
+    if (types_.IsImage(resource.block)) {
       AddImage(resource);
       continue;
     }
@@ -110,7 +108,7 @@ void Resources::Add(std::vector<Resource> found, const Pointed& pointed) {
   for (const Resource& resource : found) AddPointed(resource, resource.block, 0, "", behind);
   for (Resource& resource : behind) {
     here_ = types_.Of(resource.variable).span;
-    resource.stride == 0 ? AddStorage(resource) : AddBlocks(resource);
+    resource.use.stride == 0 ? AddStorage(resource) : AddBlocks(resource);
   }
   found.insert(found.end(), behind.begin(), behind.end());
   resources_ = std::move(found);
@@ -149,13 +147,9 @@ void Resources::AddPointed(const Resource& holder, Id type, uint64_t offset, con
   auto address = pointed_->addresses.find({holder.variable, offset});
   resource.block = address != pointed_->addresses.end() ? address->second : types_.Element(type);
   resource.name = name;
-  Pointed::Use use;
   if (auto found = pointed_->blocks.find(resource.block); found != pointed_->blocks.end())
-    use = found->second;
-  resource.read_only = !use.written;
-  resource.compares_signed = use.compares_signed;
-  resource.compares_unsigned = use.compares_unsigned;
-  resource.stride = use.stride;
+    resource.use = found->second;
+  resource.read_only = !resource.use.written;
   if (types_.KindOf(resource.block) == spv::OpTypeStruct) out.push_back(std::move(resource));
 }
 
@@ -166,27 +160,31 @@ void Resources::AddBlocks(Resource& resource) {
   uint64_t fixed = 0;
   uint32_t repeated = 0;
   if (types_.Members(resource.block) != 0) Measure(resource, &fixed, &repeated);
-  if (repeated != 0 || fixed > resource.stride)
+  if (repeated != 0 || fixed > resource.use.stride)
     Refuse(diag::E0854, here_, "'" + resource.name + "' is computed with, so that its blocks overlap",
            "index inside of the block");
   Id first = types_.Members(resource.block) == 0 ? 0 : types_.Member(resource.block, 0);
-  bool tight = types_.Members(resource.block) == 1 && types_.IsRegister(first) &&
-               !types_.Register(first).IsMat() && types_.Register(first).ElementBytes() == resource.stride;
+  bool tight = types_.Members(resource.block) == 1 && IsTight(first, resource.use.stride);
   for (ir::Scalar scalar : kinds.scalars) {
-    Unit unit;
-    unit.scalar = AsCompared(resource, scalar);
-    unit.type = first;
-    unit.stride = resource.stride;
-    unit.view = tight ? View::Elements : View::Rows;
-    if (resource.stride % ir::ByteSize(scalar) != 0)
+    Unit unit{.view = tight ? View::Elements : View::Rows,
+              .type = first,
+              .stride = resource.use.stride,
+              .scalar = AsCompared(resource, scalar)};
+    if (resource.use.stride % ir::ByteSize(scalar) != 0)
       Refuse(diag::E0853, here_, "'" + resource.name + "' has elements that are no multiple of their numbers",
              "align the members of the block");
-    ir::Type element = ir::Type::Of(unit.scalar);
-    if (tight && types_.Register(first).IsVec()) element = types_.Register(first).WithScalar(unit.scalar);
+    ir::Type element = tight ? types_.Register(first) : ir::Type::Of(unit.scalar);
     std::string own = resource.name;
     if (!SameKind(scalar, kinds.scalars[0])) own += std::string(".") + ir::Spelling(scalar);
-    AddUnit(resource, unit, ir::Type::Buffer(element, tight ? 1 : 2), own, kinds.scalars.size() == 1);
+    AddUnit(resource, unit, ir::Type::Buffer(element.WithScalar(unit.scalar), tight ? 1 : 2), own,
+            kinds.scalars.size() == 1);
   }
+}
+
+/// Whether elements of the type, numbers or vectors, lie one after the other without padding.
+bool Resources::IsTight(Id type, uint32_t stride) const {
+  return types_.IsRegister(type) && !types_.Register(type).IsMat() &&
+         types_.Register(type).ElementBytes() == stride;
 }
 
 void Resources::FindKinds(Id type, Kinds& kinds, uint32_t depth) const {
@@ -307,7 +305,7 @@ void Resources::AddUnit(Resource& resource, Unit unit, ir::Type type, const std:
     if (fixed > INT32_MAX) Refuse(diag::E0853, info.span, "a block is larger than 2 GiB");
     binding.fixed_bytes = static_cast<uint32_t>(fixed);
     binding.row_bytes = unit.stride;
-    bool is_block = unit.view == View::Words || (resource.by_pointer && resource.stride != 0);
+    bool is_block = unit.view == View::Words || (resource.by_pointer && resource.use.stride != 0);
     Id holds = is_block ? resource.block : unit.type;
     if (is_block || unit.view == View::Rows) {
       std::optional<ir::StructMember> held = DescribeStruct(types_, holds, unit.stride);
@@ -342,50 +340,39 @@ std::string Resources::NameOfMember(const Resource& resource, uint32_t member) c
 
 void Resources::AddStorage(Resource& resource) {
   uint32_t members = types_.Members(resource.block);
-  if (members == 0) return;
-  Kinds all;
-  FindKinds(resource.block, all, 0);
-  bool one_member = members == 1;
   for (uint32_t member = 0; member < members; ++member) {
     Kinds kinds;
     Id type = types_.Member(resource.block, member);
     FindKinds(type, kinds, 0);
     std::string name = NameOfMember(resource, member);
     for (ir::Scalar scalar : kinds.scalars) {
-      Unit unit;
-      unit.member = member;
-      unit.float_words = one_member && HasFloatWords(resource, name, type);
+      Unit unit{.type = type, .member = member};
+      unit.float_words = members == 1 && HasFloatWords(resource, name, type);
       unit.scalar = scalar = unit.float_words ? ir::Scalar::F32 : AsCompared(resource, scalar);
-      unit.type = type;
       bool array = types_.KindOf(type) == spv::OpTypeRuntimeArray || types_.KindOf(type) == spv::OpTypeArray;
-      bool at_start = types_.binary().MemberDecorated(resource.block, member, spv::DecorationOffset) == 0;
-      ir::Type buffer = ir::Type::Buffer(ir::Type::Of(scalar), 1);
-      uint32_t bytes = ir::ByteSize(scalar);
+      bool is_all =
+          members == 1 && types_.binary().MemberDecorated(resource.block, member, spv::DecorationOffset) == 0;
       bool one_kind = kinds.scalars.size() == 1;
-      auto is_plain = [&](Id element) {
-        return types_.IsRegister(element) && !types_.Register(element).IsMat();
-      };
-      if (one_member && one_kind && is_plain(type) && at_start) {
+      ir::Type element = ir::Type::Of(scalar);
+      uint32_t rank = 1;
+      if (is_all && types_.IsRegister(type) && !types_.Register(type).IsMat()) {
         unit.view = View::Single;
-        ir::Type element = types_.Register(type).WithScalar(scalar);
-        buffer = element.IsVec() ? ir::Type::Buffer(element, 0) : ir::Type::Buffer(ir::Type::Of(scalar), 0);
-      } else if (one_member && array && at_start) {
+        element = types_.Register(type).WithScalar(scalar);
+        rank = 0;
+      } else if (is_all && array) {
         unit.type = types_.Element(type);
         unit.stride = types_.ArrayStride(type);
-        bool tight =
-            one_kind && is_plain(unit.type) && types_.Register(unit.type).ElementBytes() == unit.stride;
-        if (tight) {
+        if (IsTight(unit.type, unit.stride)) {
           unit.view = View::Elements;
-          ir::Type element = types_.Register(unit.type).WithScalar(scalar);
-          buffer = ir::Type::Buffer(element.IsVec() ? element : ir::Type::Of(scalar), 1);
-        } else if (unit.stride % bytes == 0) {
+          element = types_.Register(unit.type).WithScalar(scalar);
+        } else if (unit.stride % ir::ByteSize(scalar) == 0) {
           unit.view = View::Rows;
-          buffer = ir::Type::Buffer(ir::Type::Of(scalar), 2);
+          rank = 2;
         }
       }
       std::string own = name;
       if (!one_kind && !SameKind(scalar, kinds.scalars[0])) own += std::string(".") + ir::Spelling(scalar);
-      AddUnit(resource, unit, buffer, own, one_member && one_kind);
+      AddUnit(resource, unit, ir::Type::Buffer(element, rank), own, members == 1 && one_kind);
     }
   }
 }
@@ -393,10 +380,8 @@ void Resources::AddStorage(Resource& resource) {
 void Resources::AddImage(Resource& resource) {
   TexelLayout layout =
       LayoutOfImage(types_, ImageTypeOf(types_, resource.block), request_.config.native_images, here_);
-  Unit unit;
-  unit.view = View::Texels;
-  unit.scalar = layout.scalar;
-  AddUnit(resource, unit, layout.Buffer(), Identifier(resource.name), true);
+  AddUnit(resource, {.view = View::Texels, .scalar = layout.scalar}, layout.Buffer(),
+          Identifier(resource.name), true);
   if (layout.is_native) module_.shader_bindings.back().image = NativeImageOf(types_, resource.block);
 }
 
@@ -408,10 +393,7 @@ void Resources::AddValues(Resource& resource) {
     std::string name = NameOfMember(resource, member);
     if (kinds.has_array && resource.kind == Kind::UniformBuffer) {
       for (ir::Scalar scalar : kinds.scalars) {
-        Unit unit;
-        unit.member = member;
-        unit.scalar = scalar;
-        unit.type = type;
+        Unit unit{.type = type, .member = member, .scalar = scalar};
         std::string own = name;
         if (scalar != kinds.scalars[0]) own += std::string(".") + ir::Spelling(scalar);
         resource.read_only = true;
@@ -432,11 +414,7 @@ void Resources::AddValue(Resource& resource, Id type, MemberPlace place, const s
       Refuse(diag::E0853, types_.Of(resource.block).span,
              "'" + resource.name + "' has more than " + std::to_string(kMostValues) + " values",
              "put arrays into a storage buffer");
-    Unit unit;
-    unit.view = View::Value;
-    unit.type = type;
-    unit.member = member;
-    unit.offset = place.offset;
+    Unit unit{.view = View::Value, .type = type, .member = member, .offset = place.offset};
     unit.scalar = types_.MemoryScalar(type);
     AddUnit(resource, unit, types_.Register(type).WithScalar(unit.scalar), name, true);
     ir::ShaderBinding& binding = module_.shader_bindings.back();

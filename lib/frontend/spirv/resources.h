@@ -31,7 +31,7 @@ enum class View : uint8_t {
 
 struct Unit {
   View view = View::Words;
-  ir::Value param;
+  ir::Value param = {};
   Id type = 0;          ///< View::Value, Single: of the member; Elements, Rows: of the element
   uint32_t member = 0;  ///< of the block
   uint64_t offset = 0;  ///< View::Value: in the block
@@ -40,18 +40,25 @@ struct Unit {
   bool float_words = false;             ///< the shader has words, and moves bits of floats in them
 };
 
+/// The shader's uses of a block.
+struct Use {
+  bool written = false;
+  bool compares_signed = false;    ///< its atomic minima and maxima are those of signed integers, ...
+  bool compares_unsigned = false;  ///< ... of unsigned ones
+  uint32_t stride =
+      0;  ///< of one behind a pointer: what follows each other are blocks, at this distance; 0: one
+};
+
 struct Resource {
   Id variable = 0, block = 0;  ///< by_pointer: the variable whose block holds the pointer
   ir::ShaderBinding::Kind kind = ir::ShaderBinding::Kind::StorageBuffer;
   uint32_t set = 0, binding = 0;
   std::string name;
   bool read_only = false;
-  bool aliased = false;            ///< another buffer may be the same memory
-  bool compares_signed = false;    ///< its atomic minima and maxima are those of signed integers, ...
-  bool compares_unsigned = false;  ///< ... of unsigned ones
+  bool aliased = false;  ///< another buffer may be the same memory
   bool by_pointer = false;
   uint64_t pointer_offset = 0;  ///< by_pointer: where the pointer lies in the block of `variable`
-  uint32_t stride = 0;          ///< by_pointer: what follows each other are blocks, at this distance; 0: one
+  Use use;
   std::vector<Unit> units;
 
   Unit* Find(uint32_t member, ir::Scalar scalar);
@@ -63,10 +70,6 @@ bool SameKind(ir::Scalar a, ir::Scalar b);
 
 /// The shader's uses of memory that pointers lead to.
 struct Pointed {
-  struct Use {
-    bool written = false, compares_signed = false, compares_unsigned = false;
-    uint32_t stride = 0;  ///< Resource::stride
-  };
   std::map<Id, Use> blocks;
   /// The block that an integer is the address of: by the variable, and the place in its block.
   std::map<std::pair<Id, uint64_t>, Id> addresses;
@@ -104,6 +107,7 @@ class Resources {
   void AddValue(Resource& resource, Id type, MemberPlace place, const std::string& name, uint32_t member);
   std::string NameOfMember(const Resource& resource, uint32_t member) const;
   void AddUnit(Resource& resource, Unit unit, ir::Type type, const std::string& name, bool whole);
+  bool IsTight(Id type, uint32_t stride) const;
   void FindKinds(Id type, Kinds& kinds, uint32_t depth) const;
   /// Bytes of the block in front of an array of unknown length, and that array's stride.
   void Measure(const Resource& resource, uint64_t* fixed, uint32_t* stride) const;

@@ -40,8 +40,6 @@ constexpr Combination kCombinations[] = {
 ir::Value IdentityOf(ir::Builder& b, ir::Type scalar, Combination::Identity identity) {
   using Identity = Combination::Identity;
   bool is_float = scalar.IsFloat();
-  uint32_t bits = ir::BitWidth(scalar.scalar);
-  bool has_sign = ir::IsSigned(scalar.scalar);
   switch (identity) {
     case Identity::Zero:
       return b.Zero(scalar);
@@ -50,13 +48,14 @@ ir::Value IdentityOf(ir::Builder& b, ir::Type scalar, Combination::Identity iden
     case Identity::AllBits:
       return b.Int(scalar, -1);
     case Identity::Least:
-      if (is_float) return b.Float(scalar, -std::numeric_limits<double>::infinity());
-      return b.Int(scalar, has_sign ? static_cast<int64_t>(~uint64_t{0} << (bits - 1)) : 0);
     case Identity::Most:
       break;
   }
-  if (is_float) return b.Float(scalar, std::numeric_limits<double>::infinity());
-  return b.Int(scalar, has_sign ? static_cast<int64_t>(~uint64_t{0} >> (65 - bits)) : -1);
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  bool least = identity == Identity::Least;
+  if (is_float) return b.Float(scalar, least ? -kInfinity : kInfinity);
+  uint64_t most = ~uint64_t{0} >> (ir::IsSigned(scalar.scalar) ? 65 - ir::BitWidth(scalar.scalar) : 0);
+  return b.Int(scalar, static_cast<int64_t>(least ? ~most : most));
 }
 
 }  // namespace

@@ -173,9 +173,7 @@ void Survey::AddVariable(Id variable) {
     return static_cast<uint32_t>(std::max<int64_t>(0, binary_.Decorated(variable, kind)));
   };
   resource.aliased = binary_.Decorated(variable, spv::DecorationAliased) >= 0;
-  const Pointed::Use& uses = pointed_.blocks[variable];
-  resource.compares_signed = uses.compares_signed;
-  resource.compares_unsigned = uses.compares_unsigned;
+  resource.use = pointed_.blocks[variable];
   resource.set = number(spv::DecorationDescriptorSet);
   resource.binding = number(spv::DecorationBinding);
   std::string name = binary_.NameOf(variable, resource.block);
@@ -203,8 +201,7 @@ void Survey::AddVariable(Id variable) {
       return;
     case spv::StorageClassUniformConstant:
       if (types_.KindOf(resource.block) == spv::OpTypeSampler) return;
-      if (types_.KindOf(resource.block) != spv::OpTypeImage &&
-          types_.KindOf(resource.block) != spv::OpTypeSampledImage)
+      if (!types_.IsImage(resource.block))
         Refuse(diag::E0855, inst.span, "'" + name + "' is an array of images, or another opaque object",
                "declare each image by itself");
       resource.kind = Kind::StorageBuffer;

@@ -82,24 +82,19 @@ void ControlFlow::OrderCases(Id merge, std::vector<SwitchCase>& cases) {
       is_reached[other->second] = true;
     }
   }
-  std::vector<size_t> order;
-  std::vector<bool> placed(cases.size(), false);
+  // Cases that reach each other have no first one and do not nest: they come last, and are refused there.
+  std::vector<size_t> first(cases.size(), SIZE_MAX), order;
   for (size_t n = 0; n < cases.size(); ++n) {
+    order.push_back(n);
     if (is_reached[n]) continue;
-    std::vector<size_t> chain = reaches[n];
-    std::sort(chain.begin(), chain.end(), [&](size_t a, size_t b) {
-      return std::pair(reaches[b].size(), a) < std::pair(reaches[a].size(), b);
-    });
-    chain.insert(chain.begin(), n);
-    for (size_t at : chain) {
-      if (!placed[at]) order.push_back(at);
-      placed[at] = true;
-    }
+    first[n] = n;
+    for (size_t other : reaches[n]) first[other] = std::min(first[other], n);
   }
-  // Cases that reach each other do not nest: they stay where they are, and are refused there.
-  for (size_t n = 0; n < cases.size(); ++n) {
-    if (!placed[n]) order.push_back(n);
-  }
+  auto rank = [&](size_t n) {
+    bool is_first = first[n] == n || first[n] == SIZE_MAX;
+    return std::tuple(first[n], is_first ? 0 : SIZE_MAX - reaches[n].size(), n);
+  };
+  std::sort(order.begin(), order.end(), [&](size_t a, size_t b) { return rank(a) < rank(b); });
   std::vector<SwitchCase> sorted;
   for (size_t at : order) sorted.push_back(std::move(cases[at]));
   cases = std::move(sorted);

@@ -52,6 +52,10 @@ class Types {
   }
   const Instruction& Of(Id type) const;
   bool IsRegister(Id type) const;
+  /// Of an image, by itself or with its sampler.
+  bool IsImage(Id type) const {
+    return KindOf(type) == spv::OpTypeImage || KindOf(type) == spv::OpTypeSampledImage;
+  }
   /// Scalar, vector or matrix as a register holds it. Refuses others.
   ir::Type Register(Id type) const;
   /// The scalar of a register type as memory has it: with its signedness.
