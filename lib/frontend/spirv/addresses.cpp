@@ -90,15 +90,7 @@ std::optional<Address> Addresses::MatchAddress(Id value, std::set<Id>& chain) co
   return std::nullopt;
 }
 
-void Addresses::Find(std::span<const Function* const> functions, Pointed& pointed) {
-  std::vector<const Instruction*> all;
-  for (const Function* function : functions) {
-    for (const Block& block : function->blocks) {
-      all.insert(all.end(), block.body.begin(), block.body.end());
-      all.insert(all.end(), block.phis.begin(), block.phis.end());
-      if (block.terminator != nullptr) all.push_back(block.terminator);
-    }
-  }
+void Addresses::Find(std::span<const Instruction* const> all, Pointed& pointed) {
   Match(all);
   for (const auto& [pointer, address] : addresses_) Tell(pointer, address, pointed);
 }

@@ -17,9 +17,9 @@ class Addresses {
  public:
   explicit Addresses(const Types& types) : types_(types), binary_(types.binary()) {}
 
-  /// Which addresses the functions compute that are places of buffers, and the uses of the blocks after
+  /// Which addresses the instructions compute that are places of buffers, and the uses of the blocks after
   /// them. An address that something else is made of as well is a number, and no place.
-  void Find(std::span<const Function* const> functions, Pointed& pointed);
+  void Find(std::span<const Instruction* const> all, Pointed& pointed);
   /// The parts of the pointer; null where it is no place.
   const Address* Of(Id pointer) const;
   /// Whether the value only goes into addresses.

@@ -38,20 +38,17 @@ Handle Images::HandleOf(Id id, const Instruction& user) {
   return found->second;
 }
 
-Image Images::ImageOf(Id variable, const Instruction& user) {
+Image Images::ImageOf(Id variable, const Instruction& user, const std::string& never_native) {
   Resource* resource = resources_.Find(variable);
   Require(resource != nullptr && !resource->units.empty(), user, "a sampler is used as an image");
+  if (config_.native_images && !never_native.empty())
+    Refuse(
+        diag::E0854, user.span,
+        never_native + " '" + resource->name + "', which --images=native leaves an image",
+        "imageLoad, imageStore, texelFetch and their sizes are taken of it; leave --images=native out, and "
+        "the kernel has a buffer of its texels");
   return {LayoutOfImage(types_, ImageTypeOf(types_, resource->block), config_.native_images, user.span),
           resource->units[0].param};
-}
-
-/// Of what the code of a native image does not have.
-void Images::RefuseOfNative(Id variable, const std::string& what, const Instruction& user) {
-  if (!config_.native_images) return;
-  Refuse(diag::E0854, user.span,
-         what + " '" + resources_.Find(variable)->name + "', which --images=native leaves an image",
-         "imageLoad, imageStore, texelFetch and their sizes are taken of it; leave --images=native out, and "
-         "the kernel has a buffer of its texels");
 }
 
 /// How a texture is read, by the name of its sampler.
@@ -108,7 +105,9 @@ ir::Value Images::FirstOf(ir::Value vector, Id type) {
 }
 
 bool Images::ImageOperation(const Instruction& inst) {
-  auto image = [&] { return ImageOf(HandleOf(inst.At(0), inst).image, inst); };
+  auto image = [&](const std::string& never_native = {}) {
+    return ImageOf(HandleOf(inst.At(0), inst).image, inst, never_native);
+  };
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpSampledImage:
       frame().handles[inst.result] = {HandleOf(inst.At(0), inst).image, HandleOf(inst.At(1), inst).sampler};
@@ -134,36 +133,32 @@ bool Images::ImageOperation(const Instruction& inst) {
     }
     case spv::OpImageSampleImplicitLod:
     case spv::OpImageSampleExplicitLod: {
-      Handle handle = HandleOf(inst.At(0), inst);
-      Image sampled = ImageOf(handle.image, inst);
-      RefuseOfNative(handle.image, "a filter reads", inst);
+      Image sampled = image("a filter reads");
+      SamplerState state = SamplerOf(HandleOf(inst.At(0), inst).sampler);
       ir::Value offset = SampleOffset(inst);
-      SetOne(inst,
-             FirstOf(ImageBuilder(b_, sampled).Sample(GetOne(inst.At(1)), SamplerOf(handle.sampler), offset),
-                     inst.type));
+      ir::Value texel = ImageBuilder(b_, sampled).Sample(GetOne(inst.At(1)), state, offset);
+      SetOne(inst, FirstOf(texel, inst.type));
       return true;
     }
     case spv::OpImageGather: {
-      Handle handle = HandleOf(inst.At(0), inst);
-      Image sampled = ImageOf(handle.image, inst);
-      RefuseOfNative(handle.image, "texels are gathered of", inst);
+      Image sampled = image("texels are gathered of");
+      SamplerState state = SamplerOf(HandleOf(inst.At(0), inst).sampler);
       std::optional<int64_t> component = types_.Integer(inst.At(2));
       Require(component && *component >= 0 && *component < 4, inst,
               "a component is gathered that no texel has");
       if (SampleOffset(inst).Valid()) Refuse(diag::E0854, inst.span, "texels that are gathered at an offset");
       SetOne(inst,
-             ImageBuilder(b_, sampled)
-                 .Gather(GetOne(inst.At(1)), static_cast<uint32_t>(*component), SamplerOf(handle.sampler)));
+             ImageBuilder(b_, sampled).Gather(GetOne(inst.At(1)), static_cast<uint32_t>(*component), state));
       return true;
     }
     case spv::OpImageQuerySize:
     case spv::OpImageQuerySizeLod:
       if (inst.op == spv::OpImageQuerySizeLod && !IsZero(GetOne(inst.At(1))))
-        RefuseOfNative(HandleOf(inst.At(0), inst).image, "the size of a level is asked of", inst);
+        image("the size of a level is asked of");
       SetOne(inst, ImageBuilder(b_, image()).Size());
       return true;
     case spv::OpImageQueryLevels:
-      RefuseOfNative(HandleOf(inst.At(0), inst).image, "the number of levels is asked of", inst);
+      image("the number of levels is asked of");
       SetOne(inst, b_.I32(1));
       return true;
     case spv::OpImageTexelPointer: {
@@ -180,8 +175,7 @@ bool Images::ImageOperation(const Instruction& inst) {
 }
 
 Images::Place Images::TexelPlace(const Pointer& pointer, const Instruction& inst) {
-  Image image = ImageOf(pointer.variable, inst);
-  RefuseOfNative(pointer.variable, "an atomic operation changes a texel of", inst);
+  Image image = ImageOf(pointer.variable, inst, "an atomic operation changes a texel of");
   Require(pointer.texel.Valid() && image.layout.components == 1, inst,
           "an atomic operation on a texel of several numbers");
   Place place;

@@ -18,8 +18,8 @@ class Images : public Memory {
 
  private:
   Handle HandleOf(Id id, const Instruction& user);
-  Image ImageOf(Id variable, const Instruction& user);
-  void RefuseOfNative(Id variable, const std::string& what, const Instruction& user);
+  /// `never_native`: what the code of an image that stays one does not have, and `user` asks for.
+  Image ImageOf(Id variable, const Instruction& user, const std::string& never_native = {});
   SamplerState SamplerOf(Id variable) const;
   bool IsZero(ir::Value v) const;
   ir::Value SampleOffset(const Instruction& inst);

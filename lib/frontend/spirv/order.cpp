@@ -11,25 +11,22 @@ namespace adc::frontend::spirv {
 /// The instruction that orders memory, a barrier of control where there is one; null where none does.
 const Instruction* Survey::FindBarrier() const {
   const Instruction* barrier = nullptr;
-  for (const Function* function : functions_) {
-    for (const Block& block : function->blocks) {
-      for (const Instruction* inst : block.body) {
-        bool orders = inst->op == spv::OpControlBarrier || inst->op == spv::OpMemoryBarrier;
-        if (IsAtomic(*inst)) {
-          std::optional<int64_t> semantics = types_.Integer(inst->At(2));
-          // Relaxed, whatever memory it names.
-          constexpr int64_t kOrdering = 0x2 | 0x4 | 0x8 | 0x10;
-          orders = !semantics || (*semantics & kOrdering) != 0;
-        }
-        if (orders && (barrier == nullptr || inst->op == spv::OpControlBarrier)) barrier = inst;
-      }
+  for (const Instruction* inst : all_) {
+    bool orders = inst->op == spv::OpControlBarrier || inst->op == spv::OpMemoryBarrier;
+    if (IsAtomic(*inst)) {
+      std::optional<int64_t> semantics = types_.Integer(inst->At(2));
+      // Relaxed, whatever memory it names.
+      constexpr int64_t kOrdering = 0x2 | 0x4 | 0x8 | 0x10;
+      orders = !semantics || (*semantics & kOrdering) != 0;
     }
+    if (orders && (barrier == nullptr || inst->op == spv::OpControlBarrier)) barrier = inst;
   }
   return barrier;
 }
 
 Survey::Uses Survey::FindUses() const {
   Uses uses;
+  for (const Instruction* inst : all_) uses.operands.insert(inst->operands.begin(), inst->operands.end());
   for (const Function* function : functions_) {
     std::set<Id> in_loops;
     for (const Block& block : function->blocks) {
@@ -38,17 +35,12 @@ Survey::Uses Survey::FindUses() const {
     }
     for (const Block& block : function->blocks) {
       for (const Instruction* inst : block.body) {
-        uses.operands.insert(inst->operands.begin(), inst->operands.end());
         Access access{inst, in_loops.count(block.label) != 0, function == body_};
         auto note = [&](size_t n) { uses.accesses[OwnerOf(inst->At(n))].push_back(access); };
         if (Accesses(*inst) && !IsChain(*inst) && inst->op != spv::OpArrayLength) note(0);
         if (inst->op == spv::OpCopyMemory) note(1);
         for (size_t n = 1; inst->op == spv::OpFunctionCall && n < inst->operands.size(); ++n) note(n);
       }
-      if (block.terminator != nullptr)
-        uses.operands.insert(block.terminator->operands.begin(), block.terminator->operands.end());
-      for (const Instruction* phi : block.phis)
-        uses.operands.insert(phi->operands.begin(), phi->operands.end());
     }
   }
   return uses;

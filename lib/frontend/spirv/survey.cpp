@@ -158,8 +158,15 @@ void Survey::FindVariables() {
     if (auto found = binary_.functions().find(id); found != binary_.functions().end())
       functions_.push_back(&found->second);
   }
-  for (const Function* function : functions_) FindLeaving(*function);
-  addresses_.Find(functions_, pointed_);
+  for (const Function* function : functions_) {
+    FindLeaving(*function);
+    for (const Block& block : function->blocks) {
+      all_.insert(all_.end(), block.body.begin(), block.body.end());
+      all_.insert(all_.end(), block.phis.begin(), block.phis.end());
+      if (block.terminator != nullptr) all_.push_back(block.terminator);
+    }
+  }
+  addresses_.Find(all_, pointed_);
   for (Id block : written_) pointed_.blocks[block].written = true;
   for (Id variable : used) AddVariable(variable);
 }

@@ -70,9 +70,10 @@ class Survey {
   std::array<uint32_t, 3> local_size_{1, 1, 1};
   std::set<Id> called_;  ///< the entry, and the functions that it calls
   std::vector<const Function*> functions_;
-  std::set<Id> leaving_;     ///< LeavesLoop
-  std::set<Id> written_;     ///< variables that something may write
-  std::map<Id, Id> tables_;  ///< TableOf
+  std::vector<const Instruction*> all_;  ///< of the functions: all but labels and merges
+  std::set<Id> leaving_;                 ///< LeavesLoop
+  std::set<Id> written_;                 ///< variables that something may write
+  std::map<Id, Id> tables_;              ///< TableOf
   Pointed pointed_;
   Addresses addresses_;
   std::vector<Resource> resources_;
