@@ -49,11 +49,8 @@ Value Arithmetic::WithHighBits(const Instruction& inst) {
   }
 }
 
-bool Arithmetic::Number(const Instruction& inst) {
-  if (const Row* row = RowOf(inst.op)) {
-    SetOne(inst, MakeRow(*row, inst, 0));
-    return true;
-  }
+std::optional<Value> Arithmetic::Number(const Instruction& inst) {
+  if (const Row* row = RowOf(inst.op)) return Value{{MakeRow(*row, inst, 0)}};
   auto a = [&] { return GetOne(inst.At(0)); };
   auto b = [&] { return GetOne(inst.At(1)); };
   auto type = [&] { return types_.Register(inst.type); };
@@ -62,33 +59,28 @@ bool Arithmetic::Number(const Instruction& inst) {
     case spv::OpISubBorrow:
     case spv::OpUMulExtended:
     case spv::OpSMulExtended:
-      Set(inst, WithHighBits(inst));
-      return true;
+      return WithHighBits(inst);
     case spv::OpBitFieldSExtract:
     case spv::OpBitFieldUExtract: {
       ir::Value base = a(), offset = b(), count = GetOne(inst.At(2));
-      SetOne(inst, BitField(b_, base, offset, count, inst.op == spv::OpBitFieldSExtract));
-      return true;
+      return Value{{BitField(b_, base, offset, count, inst.op == spv::OpBitFieldSExtract)}};
     }
     case spv::OpBitFieldInsert: {
       ir::Value base = a(), what = b(), offset = GetOne(inst.At(2)), count = GetOne(inst.At(3));
-      SetOne(inst, WithBitField(b_, base, what, offset, count));
-      return true;
+      return Value{{WithBitField(b_, base, what, offset, count)}};
     }
     case spv::OpFOrdNotEqual:
     case spv::OpFUnordEqual: {
       ir::Value left = a(), right = b();
       ir::Value apart = b_.Make(Op::Or, {b_.Make(Op::Lt, {left, right}), b_.Make(Op::Gt, {left, right})});
-      SetOne(inst, inst.op == spv::OpFOrdNotEqual ? apart : b_.Make(Op::Not, {apart}));
-      return true;
+      return Value{{inst.op == spv::OpFOrdNotEqual ? apart : b_.Make(Op::Not, {apart})}};
     }
     case spv::OpAny:
     case spv::OpAll: {
       ir::Value vector = a(), result = b_.ComponentOf(vector, 0);
       for (uint32_t n = 1; n < kernel_.TypeOf(vector).Components(); ++n)
         result = b_.Make(inst.op == spv::OpAny ? Op::Or : Op::And, {result, b_.ComponentOf(vector, n)});
-      SetOne(inst, result);
-      return true;
+      return Value{{result}};
     }
     case spv::OpSelect: {
       ir::Value condition = a();
@@ -97,23 +89,18 @@ bool Arithmetic::Number(const Instruction& inst) {
       Value result;
       for (size_t n = 0; n < first.parts.size(); ++n)
         result.parts.push_back(b_.Make(Op::Select, {condition, first.parts[n], second.parts[n]}));
-      Set(inst, std::move(result));
-      return true;
+      return result;
     }
     case spv::OpConvertFToU:
-      SetOne(inst, b_.Cast(b_.Cast(a(), IntegersLike(type(), false)), type()));
-      return true;
+      return Value{{b_.Cast(b_.Cast(a(), IntegersLike(type(), false)), type())}};
     case spv::OpBitcast:
-      SetOne(inst, BitsAs(b_, a(), type(), inst.span));
-      return true;
+      return Value{{BitsAs(b_, a(), type(), inst.span)}};
     case spv::OpVectorExtractDynamic:
-      SetOne(inst, b_.Make(Op::VecGet, {a(), b_.Cast(b(), ir::kI32)}));
-      return true;
+      return Value{{b_.Make(Op::VecGet, {a(), b_.Cast(b(), ir::kI32)})}};
     case spv::OpVectorInsertDynamic:
-      SetOne(inst, b_.Make(Op::VecSet, {a(), b_.Cast(GetOne(inst.At(2)), ir::kI32), b()}));
-      return true;
+      return Value{{b_.Make(Op::VecSet, {a(), b_.Cast(GetOne(inst.At(2)), ir::kI32), b()})}};
     default:
-      return false;
+      return std::nullopt;
   }
 }
 

@@ -11,13 +11,16 @@ struct Row;
 class Arithmetic : public Values {
  protected:
   using Values::Values;
-  bool Compute(const Instruction& inst) final { return Composite(inst) || Number(inst); }
-  /// False where the operation takes or makes no composite value by its parts.
-  bool Composite(const Instruction& inst);
-  /// False where the operation is none of arithmetic.
-  bool Number(const Instruction& inst);
-  /// False where an instruction of GLSL.std.450 gives more than one number or vector, or is not known.
-  bool GlslNumber(const Instruction& inst);
+  std::optional<Value> Compute(const Instruction& inst) final {
+    std::optional<Value> parts = Composite(inst);
+    return parts ? std::move(parts) : Number(inst);
+  }
+  /// Nothing where the operation takes or makes no composite value by its parts.
+  std::optional<Value> Composite(const Instruction& inst);
+  /// Nothing where the operation is none of arithmetic.
+  std::optional<Value> Number(const Instruction& inst);
+  /// Nothing where an instruction of GLSL.std.450 gives more than one number or vector, or is not known.
+  std::optional<ir::Value> GlslNumber(const Instruction& inst);
 
  private:
   // composites.cpp
@@ -25,9 +28,9 @@ class Arithmetic : public Values {
   struct LeafRange {
     size_t begin = 0, count = 0, next = 0;
   };
-  void Extract(const Instruction& inst);
-  void Insert(const Instruction& inst);
-  void Shuffle(const Instruction& inst);
+  Value Extract(const Instruction& inst);
+  Value Insert(const Instruction& inst);
+  Value Shuffle(const Instruction& inst);
   /// Follows the indices from operand `at` on; the operand before is the value that they index.
   LeafRange FollowIndices(const Instruction& inst, size_t at, const Value& whole);
   void CheckComponent(const Instruction& inst, ir::Type type, size_t at);

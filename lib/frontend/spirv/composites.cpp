@@ -51,29 +51,27 @@ void Arithmetic::CheckComponent(const Instruction& inst, ir::Type type, size_t a
       inst, "a component is named that a value does not have");
 }
 
-void Arithmetic::Extract(const Instruction& inst) {
+Value Arithmetic::Extract(const Instruction& inst) {
   Value whole = Get(inst.At(0));
   auto [begin, count, at] = FollowIndices(inst, 1, whole);
   if (at == inst.operands.size()) {
     auto first = whole.parts.begin() + static_cast<std::ptrdiff_t>(begin);
-    Set(inst, {{first, first + static_cast<std::ptrdiff_t>(count)}});
-    return;
+    return {{first, first + static_cast<std::ptrdiff_t>(count)}};
   }
   ir::Value reg = whole.parts[begin];
   ir::Type type = kernel_.TypeOf(reg);
   CheckComponent(inst, type, at);
   ir::Value part = type.IsMat() ? b_.Column(reg, inst.At(at)) : b_.ComponentOf(reg, inst.At(at));
-  SetOne(inst, inst.operands.size() - at == 2 ? b_.ComponentOf(part, inst.At(at + 1)) : part);
+  return {{inst.operands.size() - at == 2 ? b_.ComponentOf(part, inst.At(at + 1)) : part}};
 }
 
-void Arithmetic::Insert(const Instruction& inst) {
+Value Arithmetic::Insert(const Instruction& inst) {
   Value whole = Get(inst.At(1)), part = Get(inst.At(0));
   auto [begin, count, at] = FollowIndices(inst, 2, whole);
   if (at == inst.operands.size()) {
     Require(part.parts.size() == count, inst, "a part of another type is inserted");
     std::copy(part.parts.begin(), part.parts.end(), whole.parts.begin() + static_cast<std::ptrdiff_t>(begin));
-    Set(inst, std::move(whole));
-    return;
+    return whole;
   }
   ir::Value& reg = whole.parts[begin];
   ir::Type type = kernel_.TypeOf(reg);
@@ -89,10 +87,10 @@ void Arithmetic::Insert(const Instruction& inst) {
     column = inst.operands.size() - at == 2 ? with(column, inst.At(at + 1)) : now;
     reg = b_.MatrixOf(type, columns);
   }
-  Set(inst, std::move(whole));
+  return whole;
 }
 
-void Arithmetic::Shuffle(const Instruction& inst) {
+Value Arithmetic::Shuffle(const Instruction& inst) {
   ir::Value a = GetOne(inst.At(0)), b = GetOne(inst.At(1));
   uint32_t count = kernel_.TypeOf(a).Components(), all = count + kernel_.TypeOf(b).Components();
   std::vector<ir::Value> parts;
@@ -102,25 +100,21 @@ void Arithmetic::Shuffle(const Instruction& inst) {
     Require(from < all, inst, "a component is named that a value does not have");
     parts.push_back(from < count ? b_.ComponentOf(a, from) : b_.ComponentOf(b, from - count));
   }
-  SetOne(inst, b_.MakeVector(parts));
+  return {{b_.MakeVector(parts)}};
 }
 
-bool Arithmetic::Composite(const Instruction& inst) {
+std::optional<Value> Arithmetic::Composite(const Instruction& inst) {
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpCompositeConstruct:
-      Set(inst, Composed(inst, [this](Id id) { return Get(id); }));
-      return true;
+      return Composed(inst, [this](Id id) { return Get(id); });
     case spv::OpCompositeExtract:
-      Extract(inst);
-      return true;
+      return Extract(inst);
     case spv::OpCompositeInsert:
-      Insert(inst);
-      return true;
+      return Insert(inst);
     case spv::OpVectorShuffle:
-      Shuffle(inst);
-      return true;
+      return Shuffle(inst);
     default:
-      return false;
+      return std::nullopt;
   }
 }
 

@@ -55,13 +55,11 @@ Value Values::ComputedConstant(const Instruction& inst) {
   Instruction operation = inst;
   operation.op = static_cast<spv::Op>(inst.At(0));
   operation.operands = inst.operands.subspan(1);
-  if (!Compute(operation)) {
+  std::optional<Value> value = Compute(operation);
+  if (!value)
     Refuse(diag::E0854, inst.span, "an operation on specialisation constants that kernels do not have",
            "give them values with --spec");
-  }
-  Value value = frame().values[inst.result];
-  frame().values.erase(inst.result);  // its place may not be seen from the next use
-  return value;
+  return std::move(*value);
 }
 
 Value Values::ConstantValue(const Instruction& inst, uint32_t depth) {

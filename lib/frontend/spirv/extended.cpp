@@ -40,7 +40,8 @@ void Operations::Extended(const Instruction& inst) {
   if (name != "GLSL.std.450")
     Refuse(diag::E0854, inst.span, "the instruction set '" + name + "' is not known",
            "GLSL.std.450 is taken");
-  if (GlslNumber(inst) || Modf(inst) || Frexp(inst)) return;
+  if (std::optional<ir::Value> number = GlslNumber(inst)) return SetOne(inst, *number);
+  if (Modf(inst) || Frexp(inst)) return;
   Refuse(diag::E0854, inst.span,
          "instruction " + std::to_string(inst.At(1)) + " of GLSL.std.450 has no counterpart in a kernel",
          "docs/shaders.md lists what is taken");

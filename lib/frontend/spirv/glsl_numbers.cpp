@@ -139,13 +139,11 @@ std::optional<ir::Value> Arithmetic::OfBits(const Instruction& inst) {
   }
 }
 
-bool Arithmetic::GlslNumber(const Instruction& inst) {
-  const Row* row = ExtendedRowOf(inst.At(1));
-  std::optional<ir::Value> made = row != nullptr ? MakeRow(*row, inst, 2) : Geometric(inst);
+std::optional<ir::Value> Arithmetic::GlslNumber(const Instruction& inst) {
+  if (const Row* row = ExtendedRowOf(inst.At(1))) return MakeRow(*row, inst, 2);
+  std::optional<ir::Value> made = Geometric(inst);
   if (!made) made = OfSteps(inst);
-  if (!made) made = OfBits(inst);
-  if (made) SetOne(inst, *made);
-  return made.has_value();
+  return made ? made : OfBits(inst);
 }
 
 }  // namespace adc::frontend::spirv

@@ -16,8 +16,8 @@ class Invocations : public Arithmetic {
   /// invocations of one as its last axis.
   ir::Inst MakeLoop();
   ir::Value Builtin(uint32_t builtin, const Instruction& inst);
-  /// False where the operation is none of subgroups.
-  bool SubgroupOperation(const Instruction& inst);
+  /// Nothing where the operation is none of subgroups.
+  std::optional<Value> SubgroupOperation(const Instruction& inst);
 
  private:
   /// How many workgroups are dispatched.
@@ -31,10 +31,10 @@ class Invocations : public Arithmetic {
   ir::Value LaneMask(uint32_t builtin);
   ir::Value BallotOf(ir::Value bits);
   std::optional<ir::Value> SubgroupBuiltin(uint32_t builtin);
-  bool SubgroupReduction(const Instruction& inst);
-  bool BallotOperation(const Instruction& inst);
-  bool ShuffleOperation(const Instruction& inst);
-  bool OfOneInvocation(const Instruction& inst);
+  std::optional<Value> SubgroupReduction(const Instruction& inst);
+  std::optional<Value> BallotOperation(const Instruction& inst);
+  std::optional<Value> ShuffleOperation(const Instruction& inst);
+  std::optional<Value> OfOneInvocation(const Instruction& inst);
 
   const bool by_workgroups_ = survey_.by_workgroups();
   const std::array<uint32_t, 3>& local_size_ = survey_.local_size();

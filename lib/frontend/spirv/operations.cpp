@@ -68,11 +68,15 @@ void Operations::Emit(const Instruction& inst) {
       break;
   }
   if (IsAtomic(inst)) return Atomic(inst);
-  if (Composite(inst) || ImageOperation(inst) || SubgroupOperation(inst)) return;
-  if (types_.KindOf(inst.type) == spv::OpTypePointer)
+  if (ImageOperation(inst)) return;
+  std::optional<Value> made = Composite(inst);
+  if (!made) made = SubgroupOperation(inst);
+  if (!made && types_.KindOf(inst.type) == spv::OpTypePointer)
     Refuse(diag::E0854, inst.span, "a pointer that is computed or chosen at run time",
            "index one buffer, or branch on what chooses");
-  if (!Number(inst)) RefuseOperation(inst);
+  if (!made) made = Number(inst);
+  if (!made) RefuseOperation(inst);
+  Set(inst, std::move(*made));
 }
 
 void Operations::RefuseOperation(const Instruction& inst) {

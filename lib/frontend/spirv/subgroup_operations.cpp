@@ -107,10 +107,10 @@ std::optional<ir::Value> Invocations::SubgroupBuiltin(uint32_t builtin) {
 }
 
 /// A sum, minimum and the like: over all, over clusters, or over those before.
-bool Invocations::SubgroupReduction(const Instruction& inst) {
+std::optional<Value> Invocations::SubgroupReduction(const Instruction& inst) {
   auto combination = std::find_if(std::begin(kCombinations), std::end(kCombinations),
                                   [&](const Combination& row) { return row.from == inst.op; });
-  if (combination == std::end(kCombinations)) return false;
+  if (combination == std::end(kCombinations)) return std::nullopt;
   ir::Value given = GetOne(inst.At(2));
   ir::Value value = combination->is_unsigned ? b_.Unsigned(given) : given;
   ir::Type type = kernel_.TypeOf(value);
@@ -139,12 +139,11 @@ bool Invocations::SubgroupReduction(const Instruction& inst) {
       Refuse(diag::E0854, inst.span, "a reduction over a part of a subgroup that kernels do not have");
   }
   ir::Value sum = Subgroup().Reduce(combination->op, value, identity, over, cluster);
-  SetOne(inst, combination->is_unsigned ? b_.Cast(sum, kernel_.TypeOf(given)) : sum);
-  return true;
+  return Value{{combination->is_unsigned ? b_.Cast(sum, kernel_.TypeOf(given)) : sum}};
 }
 
 /// A question about the bits of a ballot.
-bool Invocations::BallotOperation(const Instruction& inst) {
+std::optional<Value> Invocations::BallotOperation(const Instruction& inst) {
   auto bits = [&](size_t n) { return b_.ComponentOf(GetOne(inst.At(n)), 0); };
   auto bit_at = [&](ir::Value of, ir::Value lane) {
     ir::Value bit = b_.Make(
@@ -153,17 +152,13 @@ bool Invocations::BallotOperation(const Instruction& inst) {
   };
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpGroupNonUniformInverseBallot:
-      SetOne(inst, bit_at(bits(1), Subgroup().Lane()));
-      return true;
+      return Value{{bit_at(bits(1), Subgroup().Lane())}};
     case spv::OpGroupNonUniformBallotBitExtract:
-      SetOne(inst, bit_at(bits(1), GetOne(inst.At(2))));
-      return true;
+      return Value{{bit_at(bits(1), GetOne(inst.At(2)))}};
     case spv::OpGroupNonUniformBallotFindLSB:
-      SetOne(inst, b_.Make(ir::Op::Ctz, {bits(1)}));
-      return true;
+      return Value{{b_.Make(ir::Op::Ctz, {bits(1)})}};
     case spv::OpGroupNonUniformBallotFindMSB:
-      SetOne(inst, b_.Make(ir::Op::Sub, {b_.I32(31), b_.Make(ir::Op::Clz, {bits(1)})}));
-      return true;
+      return Value{{b_.Make(ir::Op::Sub, {b_.I32(31), b_.Make(ir::Op::Clz, {bits(1)})})}};
     case spv::OpGroupNonUniformBallotBitCount: {
       ir::Value counted = bits(2);
       if (inst.At(1) != spv::GroupOperationReduce) {
@@ -171,16 +166,15 @@ bool Invocations::BallotOperation(const Instruction& inst) {
                                                                        : spv::BuiltInSubgroupLtMask;
         counted = b_.Make(ir::Op::And, {counted, b_.ComponentOf(LaneMask(mask), 0)});
       }
-      SetOne(inst, b_.Make(ir::Op::Popcount, {counted}));
-      return true;
+      return Value{{b_.Make(ir::Op::Popcount, {counted})}};
     }
     default:
-      return false;
+      return std::nullopt;
   }
 }
 
 /// An operation that reads the value of another lane.
-bool Invocations::ShuffleOperation(const Instruction& inst) {
+std::optional<Value> Invocations::ShuffleOperation(const Instruction& inst) {
   auto lane_by = [&](ir::Op op, ir::Value by) { return b_.Make(op, {Subgroup().Lane(), by}); };
   ir::Value lane;
   switch (static_cast<uint32_t>(inst.op)) {
@@ -205,53 +199,44 @@ bool Invocations::ShuffleOperation(const Instruction& inst) {
       lane = lane_by(ir::Op::Xor, b_.Make(ir::Op::Add, {GetOne(inst.At(2)), b_.I32(1)}));
       break;
     default:
-      return false;
+      return std::nullopt;
   }
-  SetOne(inst, Subgroup().From(GetOne(inst.At(1)), lane));
-  return true;
+  return Value{{Subgroup().From(GetOne(inst.At(1)), lane)}};
 }
 
 /// Code that adc has printed adds up within a subgroup and lets one invocation of it update memory, whatever
 /// the size of the subgroup is: that of one invocation gives the same updates. Other modules may count on
 /// more of them.
-bool Invocations::OfOneInvocation(const Instruction& inst) {
-  if (inst.op == spv::OpGroupNonUniformElect) {
-    SetOne(inst, b_.Int(ir::kI1, 1));
-    return true;
-  }
+std::optional<Value> Invocations::OfOneInvocation(const Instruction& inst) {
+  if (inst.op == spv::OpGroupNonUniformElect) return Value{{b_.Int(ir::kI1, 1)}};
   bool reduces = (inst.op >= spv::OpGroupNonUniformIAdd && inst.op <= spv::OpGroupNonUniformLogicalXor) &&
                  inst.At(1) == spv::GroupOperationReduce;
-  if (reduces) Set(inst, Get(inst.At(2)));
-  return reduces;
+  return reduces ? std::optional(Get(inst.At(2))) : std::nullopt;
 }
 
-bool Invocations::SubgroupOperation(const Instruction& inst) {
+std::optional<Value> Invocations::SubgroupOperation(const Instruction& inst) {
   if (binary_.IsPrinted()) return OfOneInvocation(inst);
   if (!by_workgroups_ || inst.op < spv::OpGroupNonUniformElect || inst.op > spv::OpGroupNonUniformQuadSwap)
-    return false;
-  if (SubgroupReduction(inst) || BallotOperation(inst) || ShuffleOperation(inst)) return true;
+    return std::nullopt;
+  if (std::optional<Value> sum = SubgroupReduction(inst)) return sum;
+  if (std::optional<Value> bits = BallotOperation(inst)) return bits;
+  if (std::optional<Value> moved = ShuffleOperation(inst)) return moved;
   ir::Value yes = b_.Int(ir::kI1, 1), no = b_.Int(ir::kI1, 0);
   switch (static_cast<uint32_t>(inst.op)) {
     case spv::OpGroupNonUniformElect:
-      SetOne(inst, Subgroup().Elect());
-      return true;
+      return Value{{Subgroup().Elect()}};
     case spv::OpGroupNonUniformAll:
-      SetOne(inst, Subgroup().Reduce(ir::Op::And, GetOne(inst.At(1)), yes, Over::All));
-      return true;
+      return Value{{Subgroup().Reduce(ir::Op::And, GetOne(inst.At(1)), yes, Over::All)}};
     case spv::OpGroupNonUniformAny:
-      SetOne(inst, Subgroup().Reduce(ir::Op::Or, GetOne(inst.At(1)), no, Over::All));
-      return true;
+      return Value{{Subgroup().Reduce(ir::Op::Or, GetOne(inst.At(1)), no, Over::All)}};
     case spv::OpGroupNonUniformAllEqual:
-      SetOne(inst, Subgroup().AllEqual(GetOne(inst.At(1))));
-      return true;
+      return Value{{Subgroup().AllEqual(GetOne(inst.At(1)))}};
     case spv::OpGroupNonUniformBroadcastFirst:
-      SetOne(inst, Subgroup().First(GetOne(inst.At(1))));
-      return true;
+      return Value{{Subgroup().First(GetOne(inst.At(1)))}};
     case spv::OpGroupNonUniformBallot:
-      SetOne(inst, BallotOf(Subgroup().Ballot(GetOne(inst.At(1)))));
-      return true;
+      return Value{{BallotOf(Subgroup().Ballot(GetOne(inst.At(1))))}};
     default:
-      return false;
+      return std::nullopt;
   }
 }
 

@@ -62,8 +62,8 @@ class Values {
   /// The instructions of `region` have moved to `around`.
   void Move(ir::Block region, ir::Block around) { moved_[region] = around; }
 
-  /// Sets what an operation on numbers gives, of which a constant is made; false where it is none.
-  virtual bool Compute(const Instruction& inst) = 0;
+  /// The result of an operation on numbers, of which a constant is made; nothing where it is none.
+  virtual std::optional<Value> Compute(const Instruction& inst) = 0;
 
   const Binary& binary_;
   const Types& types_;
