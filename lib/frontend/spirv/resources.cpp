@@ -4,7 +4,6 @@
 
 #include "diag/errors/shader.h"
 #include "frontend/spirv/images.h"
-#include "frontend/spirv/struct_members.h"
 #include "ir/module.h"
 #include "ir/param_words.h"
 #include "support/letters.h"

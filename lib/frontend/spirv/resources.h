@@ -17,6 +17,7 @@
 #include "frontend/spirv/lowering.h"
 #include "ir/function.h"
 #include "ir/shader_binding.h"
+#include "ir/struct_member.h"
 
 namespace adc::frontend::spirv {
 
@@ -127,5 +128,10 @@ class Resources {
   std::set<std::string> taken_;
   diag::SourceSpan here_;  ///< the block that is being added: types have no lines
 };
+
+/// The members of `structure`, with their places in memory, for host programs; `bytes` lie from one to the
+/// next, 0 of a block that is all of a buffer. Nothing for other types, and where strides are no multiples of
+/// numbers.
+std::optional<ir::StructMember> DescribeStruct(const Types& types, Id structure, uint64_t bytes);
 
 }  // namespace adc::frontend::spirv

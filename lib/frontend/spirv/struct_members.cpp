@@ -1,7 +1,9 @@
-#include "frontend/spirv/struct_members.h"
-
+// The members of structures and blocks, with their places in memory, for host programs.
+//
 // Strides become extents: an array of float with a stride of 16 bytes is float[n][4], of which one number of
 // four is used, and a column of mat3 in std430 is a row of four, of which three are used.
+
+#include "frontend/spirv/resources.h"
 
 namespace adc::frontend::spirv {
 
