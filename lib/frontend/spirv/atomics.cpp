@@ -96,8 +96,7 @@ void Operations::Atomic(const Instruction& inst) {
     default:
       break;
   }
-  const Update* update = std::find_if(std::begin(kUpdates), std::end(kUpdates),
-                                      [&](const Update& row) { return row.operation == inst.op; });
+  const Update* update = std::ranges::find(kUpdates, inst.op, &Update::operation);
   if (update == std::end(kUpdates))
     Refuse(diag::E0854, inst.span, "an atomic operation that kernels do not have");
   // min and max compare as the element's type does, whatever the opcode says.

@@ -32,6 +32,7 @@ class KernelBuilder final : public ir::Builder {
   /// A vector or matrix of the shape of `like` with the same number everywhere.
   ir::Value Splat(ir::Value scalar, ir::Type like);
   ir::Value FloatLike(ir::Value like, double value);
+  ir::Value IntLike(ir::Type like, int64_t value) { return Splat(Int(like.ScalarType(), value), like); }
   ir::Value Scaled(ir::Value value, double factor);
   /// The same bits without a sign.
   ir::Value Unsigned(ir::Value value);

@@ -131,10 +131,8 @@ void ControlFlow::Return(const Instruction& last) {
   Scope& function = inlined().scopes.front();
   if (last.op == spv::OpReturnValue) {
     Value result = Get(last.At(0));
-    for (size_t n = 0; n < result.parts.size(); ++n) {
-      if (function.results.size() <= n) function.results.push_back(Slot(kernel_.TypeOf(result.parts[n])));
-      StoreSlot(function.results[n], result.parts[n]);
-    }
+    Require(result.parts.size() == function.results.size(), last, "a value of another type is returned");
+    for (size_t n = 0; n < result.parts.size(); ++n) StoreSlot(function.results[n], result.parts[n]);
   }
   // At the end of the function there is nothing left to pass over.
   if (b_.block() != kernel_[function.inst].regions[0]) Exit(function);

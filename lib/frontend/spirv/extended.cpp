@@ -10,25 +10,20 @@ namespace adc::frontend::spirv {
 
 using ir::Op;
 
-bool Operations::Modf(const Instruction& inst) {
-  bool by_pointer = inst.At(1) == GLSLstd450Modf;
-  if (!by_pointer && inst.At(1) != GLSLstd450ModfStruct) return false;
-  ir::Value v = GetOne(inst.At(2)), whole = b_.Make(Op::Trunc, {v});
-  if (by_pointer) Store(GetPointer(inst.At(3), inst), {{whole}}, inst);
-  ir::Value rest = b_.Make(Op::Sub, {v, whole});
-  Set(inst, by_pointer ? Value{{rest}} : Value{{rest, whole}});
-  return true;
-}
-
-bool Operations::Frexp(const Instruction& inst) {
-  bool by_pointer = inst.At(1) == GLSLstd450Frexp;
-  if (!by_pointer && inst.At(1) != GLSLstd450FrexpStruct) return false;
+/// The second result of modf and frexp goes to a pointer, or to a structure with the first one.
+bool Operations::TwoResults(const Instruction& inst) {
+  bool is_modf = inst.At(1) == GLSLstd450Modf || inst.At(1) == GLSLstd450ModfStruct;
+  bool by_pointer = inst.At(1) == GLSLstd450Modf || inst.At(1) == GLSLstd450Frexp;
+  if (!is_modf && !by_pointer && inst.At(1) != GLSLstd450FrexpStruct) return false;
   Pointer to = by_pointer ? GetPointer(inst.At(3), inst) : Pointer{};
-  ir::Value value = GetOne(inst.At(2)), exponent = ExponentOf(b_, value);
   ir::Type type = types_.Register(by_pointer ? to.pointee : types_.Member(inst.type, 1));
-  if (by_pointer) Store(to, {{b_.Cast(exponent, type)}}, inst);
-  ir::Value factor = TimesPowerOf2(b_, value, b_.Make(Op::Neg, {exponent}));
-  Set(inst, by_pointer ? Value{{factor}} : Value{{factor, b_.Cast(exponent, type)}});
+  ir::Value value = GetOne(inst.At(2));
+  ir::Value taken = is_modf ? b_.Make(Op::Trunc, {value}) : ExponentOf(b_, value);
+  ir::Value second = b_.Cast(taken, type);
+  if (by_pointer) Store(to, {{second}}, inst);
+  ir::Value first =
+      is_modf ? b_.Make(Op::Sub, {value, taken}) : TimesPowerOf2(b_, value, b_.Make(Op::Neg, {taken}));
+  Set(inst, by_pointer ? Value{{first}} : Value{{first, second}});
   return true;
 }
 
@@ -41,7 +36,7 @@ void Operations::Extended(const Instruction& inst) {
     Refuse(diag::E0854, inst.span, "the instruction set '" + name + "' is not known",
            "GLSL.std.450 is taken");
   if (std::optional<ir::Value> number = GlslNumber(inst)) return SetOne(inst, *number);
-  if (Modf(inst) || Frexp(inst)) return;
+  if (TwoResults(inst)) return;
   Refuse(diag::E0854, inst.span,
          "instruction " + std::to_string(inst.At(1)) + " of GLSL.std.450 has no counterpart in a kernel",
          "docs/shaders.md lists what is taken");

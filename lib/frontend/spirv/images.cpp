@@ -1,5 +1,7 @@
 #include "frontend/spirv/images.h"
 
+#include <algorithm>
+
 #include "diag/errors/shader.h"
 #include "frontend/spirv/bits.h"
 
@@ -98,14 +100,12 @@ TexelLayout LayoutOfImage(const Types& types, const Instruction& image, bool nat
     layout.scalar = types.MemoryScalar(image.At(0));
     return layout;
   }
-  for (const Format& known : kFormats) {
-    if (known.format != format) continue;
-    layout.scalar = known.scalar;
-    layout.components = known.components;
-    layout.normalised = known.normalised;
-    return layout;
-  }
-  RefuseImage(place, "an image with packed texels");
+  const Format* known = std::ranges::find(kFormats, format, &Format::format);
+  if (known == std::end(kFormats)) RefuseImage(place, "an image with packed texels");
+  layout.scalar = known->scalar;
+  layout.components = known->components;
+  layout.normalised = known->normalised;
+  return layout;
 }
 
 std::string TakeSampler(std::string_view words, SamplerState* state) {

@@ -100,38 +100,21 @@ ir::Value Memory::LoadBuiltin(const Pointer& p, const Instruction& inst) {
 }
 
 Value Memory::Load(const Pointer& p, const Instruction& inst) {
+  if (p.kind == Pointer::Kind::Builtin) return {{LoadBuiltin(p, inst)}};
+  if (p.kind == Pointer::Kind::Local) return LoadLocal(p);
+  Require(p.kind == Pointer::Kind::Memory, inst, "a pointer leads nowhere");
+  if (p.part) return {{LoadComponent(p, inst)}};
   Value out;
-  switch (p.kind) {
-    case Pointer::Kind::Builtin:
-      return {{LoadBuiltin(p, inst)}};
-    case Pointer::Kind::Local:
-      return LoadLocal(p);
-    case Pointer::Kind::Memory:
-      if (p.part) return {{LoadComponent(p, inst)}};
-      LoadMemory(p, p.pointee, inst, out);
-      return out;
-    case Pointer::Kind::Handle:
-    case Pointer::Kind::None:
-      break;
-  }
-  Refuse(diag::E0852, inst.span, "a pointer leads nowhere");
+  LoadMemory(p, p.pointee, inst, out);
+  return out;
 }
 
 void Memory::Store(const Pointer& p, const Value& value, const Instruction& inst) {
   std::span<const ir::Value> parts = value.parts;
-  switch (p.kind) {
-    case Pointer::Kind::Local:
-      return StoreLocal(p, parts, inst);
-    case Pointer::Kind::Memory:
-      if (p.resource->kind != ir::ShaderBinding::Kind::StorageBuffer)
-        Refuse(diag::E0852, inst.span, "a constant block is written");
-      return p.part ? StoreComponent(p, parts[0], inst) : StoreMemory(p, p.pointee, parts, inst);
-    case Pointer::Kind::Builtin:
-    case Pointer::Kind::Handle:
-    case Pointer::Kind::None:
-      break;
-  }
-  Refuse(diag::E0852, inst.span, "something is written that cannot be");
+  if (p.kind == Pointer::Kind::Local) return StoreLocal(p, parts, inst);
+  Require(p.kind == Pointer::Kind::Memory, inst, "something is written that cannot be");
+  Require(p.resource->kind == ir::ShaderBinding::Kind::StorageBuffer, inst, "a constant block is written");
+  p.part ? StoreComponent(p, parts[0], inst) : StoreMemory(p, p.pointee, parts, inst);
 }
 
 void Memory::ArrayLength(const Instruction& inst) {

@@ -2,6 +2,7 @@
 
 #include <spirv/unified1/GLSL.std.450.h>
 
+#include <algorithm>
 #include <span>
 #include <spirv/unified1/spirv.hpp>
 
@@ -126,10 +127,8 @@ constexpr Row kExtendedRows[] = {
 };
 
 const Row* Find(std::span<const Row> rows, uint32_t operation) {
-  for (const Row& row : rows) {
-    if (row.from == operation) return &row;
-  }
-  return nullptr;
+  auto row = std::ranges::find(rows, operation, &Row::from);
+  return row == rows.end() ? nullptr : &*row;
 }
 
 }  // namespace

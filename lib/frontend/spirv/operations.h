@@ -17,8 +17,7 @@ class Operations : public Images {
 
   // extended.cpp
   void Extended(const Instruction& inst);
-  bool Modf(const Instruction& inst);
-  bool Frexp(const Instruction& inst);
+  bool TwoResults(const Instruction& inst);
 
   // atomics.cpp
   Place AtomicPlace(const Instruction& inst);

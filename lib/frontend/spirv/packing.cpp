@@ -92,7 +92,7 @@ ir::Value Unpack(KernelBuilder& b, ir::Value word, uint32_t width, bool has_sign
 ir::Value TimesPowerOf2(KernelBuilder& b, ir::Value value, ir::Value exponent) {
   ir::Type type = b.TypeOf(value), words = IntegersLike(type, true);
   auto [fraction, bias] = FormatOf(type.scalar);
-  auto constant = [&](int64_t number) { return b.Splat(b.Int(words.ScalarType(), number), words); };
+  auto constant = [&](int64_t number) { return b.IntLike(words, number); };
   exponent = b.Make(Op::Clamp, {b.Cast(exponent, b.TypeOf(exponent).WithScalar(words.scalar)),
                                 constant(-2 * (bias - 1)), constant(2 * bias)});
   ir::Value half = b.Make(Op::Shr, {exponent, constant(1)});
@@ -106,7 +106,7 @@ ir::Value TimesPowerOf2(KernelBuilder& b, ir::Value value, ir::Value exponent) {
 ir::Value ExponentOf(KernelBuilder& b, ir::Value value) {
   ir::Type type = b.TypeOf(value), words = IntegersLike(type, true);
   auto [fraction, bias] = FormatOf(type.scalar);
-  auto constant = [&](int64_t number) { return b.Splat(b.Int(words.ScalarType(), number), words); };
+  auto constant = [&](int64_t number) { return b.IntLike(words, number); };
   // A float that is too small for an exponent gets one.
   ir::Value raised = TimesPowerOf2(b, value, constant(fraction + 1));
   ir::Value least = TimesPowerOf2(b, b.FloatLike(value, 1), constant(1 - bias));

@@ -13,9 +13,11 @@ Memory::Place Memory::PlaceOf(const Pointer& p, ir::Scalar scalar, uint64_t more
   const Unit& unit = *place.unit;
   uint32_t bytes = ir::ByteSize(unit.scalar);
   uint64_t offset = p.offset + more;
-  bool misaligned = offset % bytes != 0;
-  for (const auto& [value, stride] : p.terms) misaligned = misaligned || stride % bytes != 0;
-  if (misaligned)
+  bool aligned = offset % bytes == 0;
+  for (const auto& [value, stride] : p.terms) aligned = aligned && stride % bytes == 0;
+  if (unit.view == View::Words)
+    aligned = aligned && p.member_offset % bytes == 0 && p.outer_stride % bytes == 0;
+  if (!aligned)
     Refuse(diag::E0853, inst.span, "a member does not lie at a multiple of its size",
            "align the members of the block");
   if (offset / bytes > INT32_MAX) Refuse(diag::E0853, inst.span, "a block is larger than 2 GiB");
@@ -37,16 +39,11 @@ Memory::Place Memory::PlaceOf(const Pointer& p, ir::Scalar scalar, uint64_t more
       Require(p.has_outer, inst, "an array is accessed as a whole");
       place.indices = {ValueOf(p.outer), ValueOf(inner)};
       return place;
-    case View::Words: {
-      bool whole = p.member_offset % bytes == 0 && p.outer_stride % bytes == 0;
-      if (!whole)
-        Refuse(diag::E0853, inst.span, "a member does not lie at a multiple of its size",
-               "align the members of the block");
+    case View::Words:
       inner.constant += static_cast<int64_t>(p.member_offset / bytes);
       if (p.has_outer) inner = Sum(Scale(p.outer, p.outer_stride / bytes), inner);
       place.indices = {ValueOf(inner)};
       return place;
-    }
     case View::Value:
     case View::Texels:
       break;

@@ -85,8 +85,7 @@ Pointer Pointers::GetPointer(Id id, const Instruction& user) {
     // A variable outside of functions is a local of the kernel, or of all its workgroup.
     Frame& home = *frames_.front();
     auto made = home.pointers.find(id);
-    if (made == home.pointers.end())
-      Refuse(diag::E0852, user.span, "a private variable is used that the module does not define");
+    Require(made != home.pointers.end(), user, "a private variable is used that the module does not define");
     return made->second;
   }
   if (inst->At(0) == spv::StorageClassUniformConstant) {
@@ -235,7 +234,7 @@ Pointer Pointers::Step(Pointer p, Id index_id, const Instruction& inst) {
     case spv::OpTypeRuntimeArray: {
       Require(p.in_block, inst, "a block is indexed");
       Index index = IndexOf(index_id);
-      if (index.constant < 0 && !IsMember(p)) Refuse(diag::E0852, inst.span, "an index is negative");
+      Require(index.constant >= 0 || IsMember(p), inst, "an index is negative");
       StepToElement(p, index);
       return p;
     }

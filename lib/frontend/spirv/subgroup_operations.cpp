@@ -108,8 +108,7 @@ std::optional<ir::Value> Invocations::SubgroupBuiltin(uint32_t builtin) {
 
 /// A sum, minimum and the like: over all, over clusters, or over those before.
 std::optional<Value> Invocations::SubgroupReduction(const Instruction& inst) {
-  auto combination = std::find_if(std::begin(kCombinations), std::end(kCombinations),
-                                  [&](const Combination& row) { return row.from == inst.op; });
+  const Combination* combination = std::ranges::find(kCombinations, inst.op, &Combination::from);
   if (combination == std::end(kCombinations)) return std::nullopt;
   ir::Value given = GetOne(inst.At(2));
   ir::Value value = combination->is_unsigned ? b_.Unsigned(given) : given;

@@ -192,13 +192,11 @@ void Survey::AddVariable(Id variable) {
       privates_.push_back(variable);
       return;
     case spv::StorageClassStorageBuffer:
-      resource.kind = Kind::StorageBuffer;
       break;
-    case spv::StorageClassUniform: {
-      bool storage = binary_.Decorated(resource.block, spv::DecorationBufferBlock) >= 0;
-      resource.kind = storage ? Kind::StorageBuffer : Kind::UniformBuffer;
+    case spv::StorageClassUniform:
+      if (binary_.Decorated(resource.block, spv::DecorationBufferBlock) < 0)
+        resource.kind = Kind::UniformBuffer;
       break;
-    }
     case spv::StorageClassPushConstant:
       resource.kind = Kind::PushConstant;
       break;
@@ -211,9 +209,7 @@ void Survey::AddVariable(Id variable) {
       if (!types_.IsImage(resource.block))
         Refuse(diag::E0855, inst.span, "'" + name + "' is an array of images, or another opaque object",
                "declare each image by itself");
-      resource.kind = Kind::StorageBuffer;
       break;
-    case spv::StorageClassPhysicalStorageBuffer:
     default:
       Refuse(diag::E0855, inst.span, "'" + name + "' lies in a class of memory that kernels do not have",
              "use storage buffers, uniform blocks and push constants");

@@ -178,7 +178,7 @@ MemberPlace Types::PlaceOf(Id structure, uint32_t member) const {
 std::optional<int64_t> Types::Integer(Id constant, uint32_t depth) const {
   const Instruction* inst = binary_.Find(constant);
   if (inst == nullptr || depth > kDeepest) return std::nullopt;
-  auto given = spec_values_.find(constant);
+  std::optional<uint64_t> given = SpecBits(constant);
   switch (static_cast<uint32_t>(inst->op)) {
     case spv::OpConstantTrue:
       return 1;
@@ -187,15 +187,14 @@ std::optional<int64_t> Types::Integer(Id constant, uint32_t depth) const {
       return 0;
     case spv::OpSpecConstantTrue:
     case spv::OpSpecConstantFalse:
-      if (given != spec_values_.end()) return static_cast<int64_t>(given->second);
-      return inst->op == spv::OpSpecConstantTrue ? 1 : 0;
+      return static_cast<int64_t>(given.value_or(inst->op == spv::OpSpecConstantTrue ? 1 : 0));
     case spv::OpConstant:
     case spv::OpSpecConstant: {
       const Instruction* type = binary_.Find(inst->type);
       if (type == nullptr || type->op != spv::OpTypeInt) return std::nullopt;
       uint32_t width = type->At(0);
       if (!std::has_single_bit(width) || width < 8 || width > 64) return std::nullopt;
-      uint64_t bits = given != spec_values_.end() ? given->second : inst->Number(0, width == 64);
+      uint64_t bits = given.value_or(inst->Number(0, width == 64));
       return static_cast<int64_t>(ir::WrapInteger(IntegerOf(width, type->At(1) != 0), bits));
     }
     case spv::OpSpecConstantOp:
