@@ -106,8 +106,7 @@ class Binary {
   std::vector<Instruction> instructions_;
   std::vector<const Instruction*> definitions_;
   std::map<Id, std::string> sources_;
-  /// By the id, and the member of it.
-  static constexpr uint32_t kWhole = UINT32_MAX;
+  static constexpr uint32_t kWhole = UINT32_MAX;  ///< in the place of a member
   std::map<std::pair<Id, uint32_t>, std::string> names_;
   std::map<std::pair<Id, uint32_t>, std::map<spv::Decoration, uint32_t>> decorations_;
   std::vector<EntryPoint> entries_;

@@ -24,39 +24,34 @@ ir::Value Memory::LoadByValue(const Pointer& p, Id type, const Instruction& inst
   uint64_t base = FixedOffset(p);
   std::vector<std::pair<ir::Value, uint32_t>> terms = p.terms;
   if (p.has_outer && p.outer.dynamic.Valid()) terms.emplace_back(p.outer.dynamic, p.outer_stride);
-  if (terms.empty()) {
-    if (Unit* unit = p.resource->FindValue(base);
-        unit != nullptr && types_.Register(unit->type) == types_.Register(type))
-      return FromMemory(unit->param);
-  }
-  // A column of a matrix, or one of several values: what lies where, one after the other.
+  Index at;
+  for (const auto& [index, stride] : terms) at = Sum(at, Scale({0, index}, stride));
+  // What lies at the place; where an index names it, one of several values, each at its offset.
   ir::Type want = types_.Register(type);
-  std::vector<std::pair<uint64_t, ir::Value>> candidates;
+  ir::Value result;
+  auto consider = [&](uint64_t offset, const std::function<ir::Value()>& make) {
+    if (terms.empty() && offset != base) return;
+    ir::Value value = make();
+    if (!terms.empty() && result.Valid()) {
+      ir::Value here = b_.Make(ir::Op::Eq, {at.dynamic, b_.I32(static_cast<uint32_t>(offset - base))});
+      value = b_.Make(ir::Op::Select, {here, value, result});
+    }
+    result = value;
+  };
   for (Unit& unit : p.resource->units) {
     if (unit.view != View::Value || unit.member != p.member ||
         !SameKind(unit.scalar, types_.MemoryScalar(type)))
       continue;
     ir::Type have = types_.Register(unit.type);
     if (have == want) {
-      candidates.emplace_back(unit.offset, FromMemory(unit.param));
+      consider(unit.offset, [&] { return FromMemory(unit.param); });
     } else if (have.IsMat() && want == ir::Type::Vec(have.scalar, have.rows)) {
       const ir::ShaderBinding& binding =
           module_.shader_bindings[kernel_.params[kernel_[unit.param].number].shader_binding];
       uint32_t step = binding.row_major ? ir::ByteSize(have.scalar) : binding.matrix_stride;
       for (uint32_t column = 0; column < have.columns; ++column)
-        candidates.emplace_back(unit.offset + uint64_t{step} * column,
-                                b_.Column(FromMemory(unit.param), column));
-    }
-  }
-  Index at;
-  for (const auto& [index, stride] : terms) at = Sum(at, Scale({0, index}, stride));
-  ir::Value result;
-  for (const auto& [offset, value] : candidates) {
-    if (terms.empty() ? offset == base : !result.Valid()) {
-      result = value;
-    } else if (!terms.empty()) {
-      ir::Value here = b_.Make(ir::Op::Eq, {at.dynamic, b_.I32(static_cast<uint32_t>(offset - base))});
-      result = b_.Make(ir::Op::Select, {here, value, result});
+        consider(unit.offset + uint64_t{step} * column,
+                 [&] { return b_.Column(FromMemory(unit.param), column); });
     }
   }
   if (!result.Valid() && resources_.FindPointed(p.resource->variable, base) != nullptr)

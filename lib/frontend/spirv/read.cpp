@@ -62,12 +62,11 @@ class Places {
       : name_(name), words_(words), binary_(binary), sources_(sources) {}
 
   void Set() {
-    const diag::SourceFile* file = nullptr;
     diag::SourceSpan here;
     bool any = false;
     for (Instruction& inst : binary_.instructions()) {
       if (inst.op == spv::OpLine) {
-        file = FileNamed(inst.At(0));
+        const diag::SourceFile* file = FileNamed(inst.At(0));
         here = file == nullptr ? diag::SourceSpan() : SpanOfLine(sources_, *file, inst.At(1), inst.At(2));
         any = any || here.Valid();
       } else if (inst.op == spv::OpNoLine || inst.op == spv::OpFunctionEnd) {
@@ -75,11 +74,7 @@ class Places {
       }
       inst.span = here;
     }
-    if (any) {
-      SetOfVariables();
-    } else {
-      SetByText();
-    }
+    any ? SetOfVariables() : SetByText();
   }
 
  private:
@@ -143,9 +138,9 @@ class Places {
       return;
     uint32_t base = sources_.AddFile(name_, std::move(text));
     const diag::SourceFile* file = base == 0 ? nullptr : sources_.FileOf({base, base + 1});
-    if (file == nullptr || file->line_starts.size() < binary_.instructions().size()) return;
     // A text in the module may hold line ends of its own: then lines and instructions do not go together.
-    if (file->line_starts.size() > binary_.instructions().size() + 1) return;
+    size_t lines = file == nullptr ? 0 : file->line_starts.size(), count = binary_.instructions().size();
+    if (lines < count || lines > count + 1) return;
     uint32_t line = 0;
     for (Instruction& inst : binary_.instructions()) inst.span = SpanOfLine(sources_, *file, ++line, 1);
   }

@@ -56,13 +56,6 @@ Unit* Resource::Find(uint32_t member, ir::Scalar scalar) {
   return nullptr;
 }
 
-Unit* Resource::FindValue(uint64_t offset) {
-  for (Unit& unit : units) {
-    if (unit.view == View::Value && unit.offset == offset) return &unit;
-  }
-  return nullptr;
-}
-
 Resource* Resources::Find(Id variable) {
   for (Resource& resource : resources_) {
     if (resource.variable == variable && !resource.by_pointer) return &resource;

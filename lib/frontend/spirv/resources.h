@@ -46,8 +46,7 @@ struct Use {
   bool written = false;
   bool compares_signed = false;    ///< its atomic minima and maxima are those of signed integers, ...
   bool compares_unsigned = false;  ///< ... of unsigned ones
-  uint32_t stride =
-      0;  ///< of one behind a pointer: what follows each other are blocks, at this distance; 0: one
+  uint32_t stride = 0;  ///< behind a pointer blocks may follow each other, at this distance; 0: there is one
 };
 
 struct Resource {
@@ -63,7 +62,6 @@ struct Resource {
   std::vector<Unit> units;
 
   Unit* Find(uint32_t member, ir::Scalar scalar);
-  Unit* FindValue(uint64_t offset);
 };
 
 /// Whether two scalars can be elements of one unit: floats of one width, or integers of one width.

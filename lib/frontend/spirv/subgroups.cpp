@@ -6,18 +6,6 @@ namespace adc::frontend::spirv {
 
 using ir::Op, ir::Type, ir::Value;
 
-Value SubgroupBuilder::Number() {
-  return With(Op::Div, invocation_, kSubgroupSize);
-}
-
-Value SubgroupBuilder::Lane() {
-  return With(Op::Rem, invocation_, kSubgroupSize);
-}
-
-Value SubgroupBuilder::Count() {
-  return b_.I32((size_ + kSubgroupSize - 1) / kSubgroupSize);
-}
-
 Value SubgroupBuilder::FirstOf(uint32_t cluster) {
   return b_.Make(Op::Sub, {invocation_, With(Op::Rem, invocation_, cluster)});
 }

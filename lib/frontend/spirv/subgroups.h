@@ -22,9 +22,9 @@ class SubgroupBuilder {
       : b_(builder), invocation_(invocation), size_(size), make_(std::move(make)) {}
 
   /// Of the own subgroup: its number, the own place in it, how many a workgroup has.
-  ir::Value Number();
-  ir::Value Lane();
-  ir::Value Count();
+  ir::Value Number() { return With(ir::Op::Div, invocation_, kSubgroupSize); }
+  ir::Value Lane() { return With(ir::Op::Rem, invocation_, kSubgroupSize); }
+  ir::Value Count() { return b_.I32((size_ + kSubgroupSize - 1) / kSubgroupSize); }
 
   /// `op` over the values of invocations in clusters of `cluster`, a power of two.
   ir::Value Reduce(ir::Op op, ir::Value value, ir::Value identity, Over over,
