@@ -60,15 +60,10 @@ void AtomicEmitter::Add(const Place& place, Scalar scalar, Op op, Id value, bool
   // In vectors of 256 bits without AVX-512 the LLVM of llvmpipe has no instruction for what exchanges of 64
   // bits become, and ends the process.
   if (scalar != Scalar::F64 || keep_bindings) return AddByExchange(place, scalar, value);
-  Id retry = m_.NewId(), exchange = m_.NewId(), join = m_.NewId();
-  f_.Select(m_.constants.SpecializedBool(ADRT_VULKAN_LLVMPIPE), retry, exchange, join);
-  f_.Start(retry);
-  Retry(place, [&](Id word) { return SumWith(scalar, word, value); });
-  f_.Branch(join);
-  f_.Start(exchange);
-  AddByExchange(place, scalar, value);
-  f_.Branch(join);
-  f_.Start(join);
+  f_.Either(
+      m_.constants.SpecializedBool(ADRT_VULKAN_LLVMPIPE),
+      [&] { Retry(place, [&](Id word) { return SumWith(scalar, word, value); }); },
+      [&] { AddByExchange(place, scalar, value); });
 }
 
 Id AtomicEmitter::SumWith(Scalar scalar, Id word, Id value) {
@@ -93,20 +88,17 @@ void AtomicEmitter::AddByExchange(const Place& place, Scalar scalar, Id value) {
   Id seen = f_.Emit(spv::OpAtomicLoad, type, {place.pointer, scope, relaxed});
   Id got = f_.Emit(spv::OpAtomicCompareExchange, type,
                    {place.pointer, scope, relaxed, relaxed, SumWith(scalar, seen, value), seen});
-  Id meets = m_.NewId(), turn = m_.NewId(), end = m_.NewId(), done = m_.NewId();
-  f_.Select(f_.Compare(spv::OpINotEqual, got, seen), meets, done, done);
-  f_.Start(meets);
-  Id nothing = f_.Int(ir::BitWidth(scalar), ir::FloatToBits(scalar, -0.0));
-  Id first = scalars_.ToBits(scalar, value);
-  Loop loop(f_, turn, end);
-  OpenPhi left = loop.Phi(type, first);
-  Id taken = exchange(nothing);
-  Id other = exchange(SumWith(scalar, taken, scalars_.FromBits(scalar, left.id)));
-  Id put = f_.Compare(spv::OpIEqual, other, nothing);
-  loop.Close(left, f_.Here(type, other));
-  loop.EndTurn(put);
-  f_.Branch(done);
-  f_.Start(done);
+  f_.When(f_.Compare(spv::OpINotEqual, got, seen), [&] {
+    Id nothing = f_.Int(ir::BitWidth(scalar), ir::FloatToBits(scalar, -0.0));
+    Id first = scalars_.ToBits(scalar, value);
+    Loop loop(f_, /*one_block=*/true);
+    OpenPhi left = loop.Phi(type, first);
+    Id taken = exchange(nothing);
+    Id other = exchange(SumWith(scalar, taken, scalars_.FromBits(scalar, left.id)));
+    Id put = f_.Compare(spv::OpIEqual, other, nothing);
+    loop.Close(left, f_.Here(type, other));
+    loop.EndTurn(put);
+  });
 }
 
 Id AtomicEmitter::WordUpdate(const Place& place, Scalar scalar, Op op, std::span<const Id> operands) {
@@ -136,8 +128,7 @@ template <class Next>
 Id AtomicEmitter::Retry(const Place& place, Next next) {
   Id type = TypeOf(m_, place.storage), scope = f_.Int(32, spv::ScopeDevice), relaxed = f_.Int(32, 0);
   Id first = f_.Emit(spv::OpAtomicLoad, type, {place.pointer, scope, relaxed});
-  Id turn = m_.NewId(), done = m_.NewId();
-  Loop loop(f_, turn, done);
+  Loop loop(f_, /*one_block=*/true);
   OpenPhi seen = loop.Phi(type, first);
   Id desired = next(seen.id);
   Id got =

@@ -66,8 +66,7 @@ void BodyEmitter::EmitPure(ir::Inst inst) {
   if (IsTakenIn(inst) || EmitContracted(inst) || values_.WidensAtUse(inst)) return;
   if (narrow_ && narrow_->IsOfBounds(inst)) return;
   ir::Value result = function_.Result(inst);
-  std::vector<Id> operands;
-  for (ir::Value v : function_.Operands(inst)) operands.push_back(values_.Get(v));
+  std::vector<Id> operands = values_.GetAll(function_.Operands(inst));
   ir::Value typed = function_.Operand(inst, function_[inst].op == Op::Select ? 1 : 0);
   bool of_word = narrow_ && narrow_->IsOfIndex(inst);
   ir::Scalar scalar = of_word ? ir::Scalar::U32 : function_.TypeOf(typed).scalar;
@@ -153,9 +152,7 @@ void BodyEmitter::EmitParameterComponent(ir::Inst inst) {
 }
 
 std::vector<Id> BodyEmitter::Yielded(ir::Block block) {
-  std::vector<Id> ids;
-  for (ir::Value v : function_.Operands(function_.Terminator(block))) ids.push_back(values_.Get(v));
-  return ids;
+  return values_.GetAll(function_.Operands(function_.Terminator(block)));
 }
 
 Id BodyEmitter::BoundOf(ir::Value bound, uint32_t width) {
@@ -184,10 +181,7 @@ Id BodyEmitter::TripsOf(ir::Inst loop) {
 void BodyEmitter::EmitFor(ir::Inst inst) {
   // Threads of a team are not in step, in the other form of the code.
   if (HeldTurns turns(*this, inst); mode_.active != 0 && turns.IsPossible()) {
-    std::vector<Id> starts;
-    for (uint32_t n = 0; n < function_[inst].result_count; ++n)
-      starts.push_back(values_.Get(function_.Operand(inst, 3 + n)));
-    std::vector<Id> carried = turns.Emit(starts);
+    std::vector<Id> carried = turns.Emit(values_.GetAll(function_.Operands(inst).subspan(3)));
     for (uint32_t n = 0; n < carried.size(); ++n) values_.Bind(function_.Result(inst, n), carried[n]);
     return;
   }
@@ -201,9 +195,7 @@ void BodyEmitter::EmitFor(ir::Inst inst) {
   auto step = static_cast<uint64_t>(*function_.IntegerConstant(function_.Operand(inst, 2)));
   Id type = m_.types.Int(width), one = f_.Int(width, 1), zero = f_.Int(width, 0);
   Id trips = step != 1 ? TripsOf(inst) : 0;
-  std::vector<Id> initial;
-  for (uint32_t n = 0; n < data.result_count; ++n)
-    initial.push_back(values_.Get(function_.Operand(inst, 3 + n)));
+  std::vector<Id> initial = values_.GetAll(function_.Operands(inst).subspan(3));
   Id start = step == 1 ? (reversed ? high : low) : (reversed ? trips : zero);
   Loop loop(f_);
   OpenPhi counter = loop.Phi(type, start);
@@ -238,7 +230,6 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
   bool bounded = data.Has(ir::Word::HasMax);
   ir::Block test = data.regions[0], body = data.regions[1];
   const std::vector<ir::Value>& params = function_[test].params;
-  uint32_t first = bounded ? 1 : 0;
   uint32_t width = bounded ? ir::BitWidth(function_.TypeOf(function_.Operand(inst, 0)).scalar) : 32;
   Id limit = 0;
   if (bounded) {
@@ -248,9 +239,7 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
     if (small) width = 32;
     limit = small ? f_.Int(32, static_cast<uint64_t>(*known)) : values_.Get(function_.Operand(inst, 0));
   }
-  std::vector<Id> initial;
-  for (uint32_t n = 0; n < data.result_count; ++n)
-    initial.push_back(values_.Get(function_.Operand(inst, n + first)));
+  std::vector<Id> initial = values_.GetAll(function_.Operands(inst).subspan(bounded ? 1 : 0));
   Loop loop(f_);
   OpenPhi trips;
   if (bounded) trips = loop.Phi(m_.types.Int(width), f_.Int(width, 0));
@@ -295,21 +284,19 @@ void BodyEmitter::EmitIf(ir::Inst inst) {
   Arm arms[2];
   std::vector<Id>& now = states_.now();
   std::vector<Id> before = now;
-  Id labels[2] = {m_.NewId(), has_else ? m_.NewId() : 0};
-  Id join = m_.NewId();
-  arms[1].end = f_.Block();
-  arms[1].states = before;
-  f_.Select(condition, labels[0], has_else ? labels[1] : join, join);
-  for (uint32_t side = 0; side < (has_else ? 2u : 1u); ++side) {
-    f_.Start(labels[side]);
+  arms[1] = {f_.Block(), {}, before};
+  auto emit = [&](uint32_t side) {
     now = before;
     EmitBlock(data.regions[side]);
     if (data.result_count != 0) arms[side].values = Yielded(data.regions[side]);
     arms[side].end = f_.Block();
     arms[side].states = now;
-    f_.Branch(join);
+  };
+  if (has_else) {
+    f_.Either(condition, [&] { emit(0); }, [&] { emit(1); });
+  } else {
+    f_.When(condition, [&] { emit(0); });
   }
-  f_.Start(join);
   for (uint32_t n = 0; n < data.result_count; ++n) {
     ir::Value result = function_.Result(inst, n);
     values_.Bind(result,

@@ -87,26 +87,23 @@ void StepEmitter::EmitActive(std::span<const ir::Inst> run) {
     for (ir::Inst inst : run) body_.EmitInst(inst);
     return;
   }
-  Id active = mode_.active, some = m_.NewId(), all = m_.NewId(), before = f_.Block();
+  Id active = mode_.active, before = f_.Block();
   std::vector<Id>& now = states_.now();
   std::vector<Id> states = now;
   std::vector<ir::Value> leaving = LeavingOf(run);
-  f_.Select(active, some, all, all);
-  f_.Start(some);
-  mode_.active = 0;
-  for (ir::Inst inst : run) body_.EmitInst(inst);
-  mode_.active = active;
   std::vector<Id> ids;
-  for (ir::Value v : leaving) {
-    const ir::InstData& by = function_[function_.DefiningInst(v)];
-    // An array is a variable, and a thread's own row known from the start.
-    bool anywhere =
-        by.op == Op::Alloca || (by.op == Op::RowClaim && !kernel_->environment.words.IsGated(by.attr));
-    ids.push_back(anywhere ? 0 : values_.Get(v));
-  }
-  Id end = f_.Block();
-  f_.Branch(all);
-  f_.Start(all);
+  Id end = f_.When(active, [&] {
+    mode_.active = 0;
+    for (ir::Inst inst : run) body_.EmitInst(inst);
+    mode_.active = active;
+    for (ir::Value v : leaving) {
+      const ir::InstData& by = function_[function_.DefiningInst(v)];
+      // An array is a variable, and a thread's own row known from the start.
+      bool anywhere =
+          by.op == Op::Alloca || (by.op == Op::RowClaim && !kernel_->environment.words.IsGated(by.attr));
+      ids.push_back(anywhere ? 0 : values_.Get(v));
+    }
+  });
   std::vector<std::pair<ir::Value, Id>> rows;
   for (size_t n = 0; n < leaving.size(); ++n) {
     if (ids[n] == 0) continue;
@@ -128,12 +125,11 @@ void StepEmitter::EmitActive(std::span<const ir::Inst> run) {
 
 void StepEmitter::EmitIf(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
-  Id outer = mode_.active, truth = m_.types.Bool();
+  Id outer = mode_.active;
   Id condition = values_.Get(function_.Operand(inst, 0));
   std::vector<Id> results[2];
   for (uint32_t side = 0; side < 2; ++side) {
-    Id here = side == 0 ? condition : f_.Emit(spv::OpLogicalNot, truth, {condition});
-    mode_.active = f_.Emit(spv::OpLogicalAnd, truth, {outer, here});
+    mode_.active = f_.Both(outer, side == 0 ? condition : f_.Not(condition));
     body_.EmitBlock(data.regions[side]);
     if (data.result_count != 0) results[side] = body_.Yielded(data.regions[side]);
   }

@@ -57,16 +57,12 @@ void TeamEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
 }
 
 void TeamEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
-  Id one = m_.NewId(), all = m_.NewId();
   Id number = mode_.shares != nullptr ? mode_.shares->number : kernel_->environment.invocations.InTeam();
   Id is_first = f_.Compare(spv::OpIEqual, number, f_.Int(32, 0));
-  if (mode_.shares != nullptr)
-    is_first = f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {is_first, mode_.shares->has});
-  f_.Select(is_first, one, all, all);
-  f_.Start(one);
-  for (ir::Inst inst : writes) body_.EmitInst(inst);
-  f_.Branch(all);
-  f_.Start(all);
+  if (mode_.shares != nullptr) is_first = f_.Both(is_first, mode_.shares->has);
+  f_.When(is_first, [&] {
+    for (ir::Inst inst : writes) body_.EmitInst(inst);
+  });
 }
 
 void TeamEmitter::EmitCommonArray(ir::Inst array) {
@@ -193,14 +189,11 @@ Id TeamEmitter::SumOverTeam(ir::Scalar scalar, Id mine) {
   Meet();
   for (uint32_t left = mode_.team; left > 1;) {
     uint32_t half = (left + 1) / 2;
-    Id add = m_.NewId(), added = m_.NewId();
-    f_.Select(f_.Compare(spv::OpULessThan, thread, f_.Int(32, left - half)), add, added, added);
-    f_.Start(add);
-    Id own = f_.Load(type, place(thread), 0);
-    Id other = f_.Load(type, place(f_.Add(32, thread, f_.Int(32, half))), 0);
-    f_.Store(place(thread), scalars_.Emit(Op::Add, scalar, scalar, {own, other}), 0);
-    f_.Branch(added);
-    f_.Start(added);
+    f_.When(f_.Compare(spv::OpULessThan, thread, f_.Int(32, left - half)), [&] {
+      Id own = f_.Load(type, place(thread), 0);
+      Id other = f_.Load(type, place(f_.Add(32, thread, f_.Int(32, half))), 0);
+      f_.Store(place(thread), scalars_.Emit(Op::Add, scalar, scalar, {own, other}), 0);
+    });
     left = half;
     Meet();
   }

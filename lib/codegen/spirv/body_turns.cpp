@@ -75,11 +75,10 @@ void HeldTurns::CountThreads() {
 /// Whether the subgroup is whole, and has at least `copies` threads.
 Id HeldTurns::MayExchange(uint32_t copies) {
   Environment& environment = kernel_->environment;
-  auto both = [&](Id a, Id b) { return f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {a, b}); };
   Id in_order = f_.Compare(spv::OpIEqual, lane_, environment.invocations.PlaceInSubgroup());
   Id whole = f_.Compare(spv::OpIEqual, lanes_, environment.invocations.SubgroupSize());
   Id enough = f_.Compare(spv::OpUGreaterThanEqual, lanes_, f_.Int(32, copies));
-  return kernel_->sums.AllOf(both(in_order, both(whole, enough)));
+  return kernel_->sums.AllOf(f_.Both(in_order, f_.Both(whole, enough)));
 }
 
 void HeldTurns::FindElements() {
@@ -185,9 +184,7 @@ void HeldTurns::EmitOneTurn(Id number) {
   values_.Bind(params[0], counter);
   for (uint32_t n = 0; n < carried_.size(); ++n) values_.Bind(params[n + 1], carried_[n].now);
   Id active = mode_.active;
-  if (mode_.shares != nullptr)
-    mode_.active =
-        f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {active, f_.Compare(spv::OpULessThan, number, turns_)});
+  if (mode_.shares != nullptr) mode_.active = f_.Both(active, f_.Compare(spv::OpULessThan, number, turns_));
   HeldTurns* around = std::exchange(mode_.held, this);
   body_.EmitBlock(body);
   mode_.held = around;
@@ -219,14 +216,11 @@ void HeldTurns::EmitCopies(Id number, uint32_t copies) {
   std::vector<std::vector<Id>> runs;
   std::vector<Id> carried;
   for (const Held& value : carried_) carried.push_back(value.now);
-  Id active = std::exchange(mode_.active, 0), some = m_.NewId(), all = m_.NewId(), before = f_.Block();
-  f_.Select(active, some, all, all);
-  f_.Start(some);
-  for (uint32_t copy = 0; copy < copies; ++copy)
-    EmitCopy(f_.Add(width_, number, f_.Int(width_, copy)), runs, carried);
-  Id end = f_.Block();
-  f_.Branch(all);
-  f_.Start(all);
+  Id active = std::exchange(mode_.active, 0), before = f_.Block();
+  Id end = f_.When(active, [&] {
+    for (uint32_t copy = 0; copy < copies; ++copy)
+      EmitCopy(f_.Add(width_, number, f_.Int(width_, copy)), runs, carried);
+  });
   mode_.active = active;
   for (uint32_t n = 0; n < carried.size(); ++n)
     carried_[n].now = f_.Phi(carried_[n].type, carried[n], end, carried_[n].now, before);

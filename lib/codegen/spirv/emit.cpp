@@ -11,6 +11,7 @@
 #include "codegen/spirv/task.h"
 #include "codegen/spirv/tools.h"
 #include "diag/errors/codegen.h"
+#include "ir/module.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -31,7 +32,6 @@ std::vector<std::string> FeaturesOf(const ModuleBuilder& module) {
   static constexpr Row kRows[] = {
 #define ADC_SPIRV_CAPABILITY(number, name, feature) {number, feature},
 #include "artifact/spirv_capabilities.def"
-#include "ir/module.h"
 #undef ADC_SPIRV_CAPABILITY
   };
   std::set<std::string> features;
@@ -65,9 +65,7 @@ class Emission {
     if (!context_.HasAddresses() && !context_.IsMetal()) builder_.SetForTranslators();
     builder_.AddCapability(spv::CapabilityShader);
     Id word = builder_.types.Int(32);
-    context_.thread_index = builder_.GlobalVariable(spv::StorageClassInput, builder_.types.Vector(word, 3));
-    builder_.Decorate(context_.thread_index, spv::DecorationBuiltIn, {spv::BuiltInGlobalInvocationId});
-    builder_.Name(context_.thread_index, "adc.invocation");
+    context_.Input(spv::BuiltInGlobalInvocationId, builder_.types.Vector(word, 3), kInvocation);
     if (!context_.HasAddresses()) return;
     builder_.AddCapability(spv::CapabilityPhysicalStorageBufferAddresses);
     Id launch = builder_.types.BlockOfOne(builder_.types.Int(64), {"adc.Launch", "words"});

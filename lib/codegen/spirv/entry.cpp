@@ -2,6 +2,15 @@
 
 namespace adc::codegen::spirv {
 
+Id ModuleContext::Input(spv::BuiltIn builtin, Id type, const char* name) {
+  Id& variable = inputs[builtin];
+  if (variable != 0) return variable;
+  variable = module.GlobalVariable(spv::StorageClassInput, type);
+  module.Decorate(variable, spv::DecorationBuiltIn, {static_cast<uint32_t>(builtin)});
+  module.Name(variable, name);
+  return variable;
+}
+
 const ir::ShaderBinding* Entry::ShaderBindingOf(uint32_t param) const {
   uint32_t binding = kernel.params[param].shader_binding;
   return KeepsBindings() && binding != ir::kNoAttr ? &context.ir.shader_bindings[binding] : nullptr;

@@ -19,16 +19,15 @@ struct ModuleContext {
   const ir::Module& ir;
   const CodeConfig& config;
   AtomicAbility ability;
-  Id push_constants = 0;          ///< with device addresses: a block that holds that of the words
-  Id thread_index = 0;            ///< the built-in input
-  Id group_count = 0, group = 0;  ///< built-in inputs, made when asked for
+  Id push_constants = 0;  ///< with device addresses: a block that holds that of the words
   std::map<std::string, Id>
       value_blocks;  ///< with bindings of a shader: variables of blocks of values, by their place
-  // Built-in inputs, made when asked for.
-  Id invocation_in_block = 0, subgroup_in_block = 0, subgroups = 0, place_in_subgroup = 0, subgroup_size = 0;
+  std::map<spv::BuiltIn, Id> inputs;             ///< the built-in ones that were asked for
   std::map<std::pair<Id, uint32_t>, Id> shared;  ///< arrays of a workgroup, by type and number in their entry
   Id raise = 0;                      ///< with device addresses: the function that fills the status block
   std::map<uint32_t, Id> constants;  ///< arrays by position in ir::Module::constants
+  /// The variable of a built-in input.
+  Id Input(spv::BuiltIn builtin, Id type, const char* name);
   bool IsMetal() const { return config.target.kind == target::Kind::Metal; }
   /// Whether the module may use device addresses.
   bool HasAddresses() const { return !IsMetal() && config.target.features.empty() && !config.keep_bindings; }

@@ -166,22 +166,16 @@ void FunctionBuilder::Finish() {
   module_.AddFunction(code);
 }
 
-Loop::Loop(FunctionBuilder& builder)
+Loop::Loop(FunctionBuilder& builder, bool one_block)
     : f_(builder),
       header_(builder.module().NewId()),
-      body_(builder.module().NewId()),
-      next_(builder.module().NewId()),
+      body_(one_block ? header_ : builder.module().NewId()),
+      next_(one_block ? header_ : builder.module().NewId()),
       merge_(builder.module().NewId()),
       before_(builder.Block()) {
-  f_.has_loops_ = true;
+  f_.has_loops_ = f_.has_loops_ || !one_block;
   f_.Branch(header_);
   f_.Start(header_);
-}
-
-Loop::Loop(FunctionBuilder& builder, Id turn, Id merge)
-    : f_(builder), header_(turn), body_(turn), next_(turn), merge_(merge), before_(builder.Block()) {
-  f_.Branch(turn);
-  f_.Start(turn);
 }
 
 OpenPhi Loop::Phi(Id type, Id initial) {

@@ -62,20 +62,31 @@ class FunctionBuilder {
   void BranchIf(Id condition, Id yes, Id no) { Do(spv::OpBranchConditional, {condition, yes, no}); }
   /// Ends the block with a selection; `merge` is where its ways meet again.
   void Select(Id condition, Id yes, Id no, Id merge);
-  /// Whether there has been a loop.
+  /// Whether there has been a loop of several blocks.
   bool HasLoops() const { return has_loops_; }
-  /// Writes what `then` emits for where `condition` holds.
+  /// Writes what `then` emits for where `condition` holds. Gives the block in which it ends.
   template <class Then>
-  void When(Id condition, Then then) {
+  Id When(Id condition, Then then) {
     Id yes = module_.NewId(), join = module_.NewId();
     Select(condition, yes, join, join);
-    Start(yes);
-    then();
-    Branch(join);
+    Id end = EmitWay(yes, join, then);
     Start(join);
+    return end;
+  }
+  /// The same, and what `otherwise` emits for elsewhere. Gives the blocks in which they end.
+  template <class Then, class Else>
+  std::pair<Id, Id> Either(Id condition, Then then, Else otherwise) {
+    Id yes = module_.NewId(), no = module_.NewId(), join = module_.NewId();
+    Select(condition, yes, no, join);
+    Id then_end = EmitWay(yes, join, then), else_end = EmitWay(no, join, otherwise);
+    Start(join);
+    return {then_end, else_end};
   }
   /// The value of one of two ways, at the start of the block where they meet.
   Id Phi(Id type, Id a, Id from_a, Id b, Id from_b) { return Emit(spv::OpPhi, type, {a, from_a, b, from_b}); }
+
+  Id Both(Id a, Id b) { return Emit(spv::OpLogicalAnd, module_.types.Bool(), {a, b}); }
+  Id Not(Id truth) { return Emit(spv::OpLogicalNot, module_.types.Bool(), {truth}); }
 
   // Integers of 32 or 64 bits. Folds constants and neutral elements.
   Id Int(uint32_t width, uint64_t value) { return module_.constants.Int(width, value); }
@@ -98,6 +109,10 @@ class FunctionBuilder {
   /// Between 32 and 64 bits.
   Id Resize(Id a, uint32_t from, uint32_t to, bool is_signed);
 
+  /// A pointer to element `index` of the array `array`, whose elements have `type`.
+  Id Element(spv::StorageClass memory, Id type, Id array, Id index) {
+    return Emit(spv::OpAccessChain, module_.types.Pointer(memory, type), {array, index});
+  }
   Id Load(Id type, Id pointer, uint32_t alignment);  ///< 0: no alignment needs to be said
   void Store(Id pointer, Id value, uint32_t alignment);
 
@@ -107,6 +122,14 @@ class FunctionBuilder {
  private:
   friend class Loop;
   Words& Stream() { return in_head_ ? head_ : body_; }
+  /// Emits what stands from `label` on, and leads to `join`. Gives the block in which it ends.
+  template <class Way>
+  Id EmitWay(Id label, Id join, Way way) {
+    Start(label);
+    way();
+    Branch(join);
+    return block_;
+  }
   Id Integer(spv::Op op, uint32_t width, Id a, Id b);
   /// The 32-bit number that a 64-bit one equals; 0 where none is known.
   Id NarrowOf(Id wide);
@@ -136,10 +159,8 @@ struct OpenPhi {
 ///   merge:  what comes after it
 class Loop {
  public:
-  /// Ends the block and starts the header.
-  explicit Loop(FunctionBuilder& builder);
-  /// The same for a loop whose only block is `turn`.
-  Loop(FunctionBuilder& builder, Id turn, Id merge);
+  /// Ends the block and starts the header, which may be the loop's only block.
+  explicit Loop(FunctionBuilder& builder, bool one_block = false);
 
   Id header() const { return header_; }
   Id merge() const { return merge_; }

@@ -9,17 +9,13 @@ Id Invocations::Thread() {
     thread_ = ShaderThread();
     return thread_;
   }
-  entry_.Uses(entry_.context.thread_index);
-  Id word = m_.types.Int(32);
-  Id type = m_.types.Pointer(spv::StorageClassInput, word);
-  Id place = f_.Emit(spv::OpAccessChain, type, {entry_.context.thread_index, f_.Int(32, 0)});
-  Id number = f_.Load(word, place, 0);
+  Id number = InputComponent(spv::BuiltInGlobalInvocationId, kInvocation, 0);
   thread_ = f_.Resize(number, 32, entry_.Wide(), false);
   if (entry_.team != 0) {
     in_team_ = f_.Mod(32, number, f_.Int(32, entry_.team));
     team_number_ = entry_.addressing == Addressing::Alone
                        ? f_.Resize(f_.Div(32, number, f_.Int(32, entry_.team)), 32, entry_.Wide(), false)
-                       : InputWord(entry_.context.group, spv::BuiltInWorkgroupId, "adc.group", 0);
+                       : GroupNumber();
     if (entry_.always_team) thread_ = team_number_;
   }
   return thread_;
@@ -42,8 +38,7 @@ Id Invocations::FirstOfBlock(uint32_t size) {
     Id thread = Thread();
     return f_.Sub(entry_.Wide(), thread, f_.Mod(entry_.Wide(), thread, length));
   }
-  return f_.Mul(entry_.Wide(), InputWord(entry_.context.group, spv::BuiltInWorkgroupId, "adc.group", 0),
-                length);
+  return f_.Mul(entry_.Wide(), GroupNumber(), length);
 }
 
 Id Invocations::FillsSubgroups(uint32_t block_size, uint32_t lanes) {
@@ -51,7 +46,7 @@ Id Invocations::FillsSubgroups(uint32_t block_size, uint32_t lanes) {
   Id fills = f_.Compare(spv::OpIEqual, invocations, f_.Int(32, block_size));
   Id beyond = f_.And(32, f_.Int(32, lanes), f_.Sub(32, size, f_.Int(32, 1)));
   Id divides = f_.Compare(spv::OpIEqual, beyond, f_.Int(32, 0));
-  return f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {fills, divides});
+  return f_.Both(fills, divides);
 }
 
 Id Invocations::InSubgroups() {
@@ -59,7 +54,7 @@ Id Invocations::InSubgroups() {
 }
 
 Id Invocations::Along(uint32_t axis) {
-  Id groups = InputWord(entry_.context.group_count, spv::BuiltInNumWorkgroups, "adc.groups", axis);
+  Id groups = InputWord(spv::BuiltInNumWorkgroups, "adc.groups", axis);
   return f_.Mul(entry_.Wide(), groups, f_.Int(entry_.Wide(), entry_.layout.local_size[axis]));
 }
 
@@ -74,27 +69,20 @@ Id Invocations::ShaderThread() {
   return thread;
 }
 
-Id Invocations::InputWord(Id& variable, spv::BuiltIn builtin, const char* name, uint32_t axis) {
-  Id word = m_.types.Int(32);
-  if (variable == 0) {
-    variable = m_.GlobalVariable(spv::StorageClassInput, m_.types.Vector(word, 3));
-    m_.Decorate(variable, spv::DecorationBuiltIn, {static_cast<uint32_t>(builtin)});
-    m_.Name(variable, name);
-  }
+Id Invocations::InputComponent(spv::BuiltIn builtin, const char* name, uint32_t axis) {
+  Id word = m_.types.Int(32), variable = entry_.context.Input(builtin, m_.types.Vector(word, 3), name);
   entry_.Uses(variable);
   Id type = m_.types.Pointer(spv::StorageClassInput, word);
-  Id place = f_.Emit(spv::OpAccessChain, type, {variable, f_.Int(32, axis)});
-  return f_.Resize(f_.Load(word, place, 0), 32, entry_.Wide(), false);
+  return f_.Load(word, f_.Emit(spv::OpAccessChain, type, {variable, f_.Int(32, axis)}), 0);
 }
 
-Id Invocations::InputNumber(Id& variable, spv::BuiltIn builtin, const char* name) {
-  Id word = m_.types.Int(32);
-  if (variable == 0) {
-    if (builtin != spv::BuiltInLocalInvocationIndex) m_.AddCapability(spv::CapabilityGroupNonUniform);
-    variable = m_.GlobalVariable(spv::StorageClassInput, word);
-    m_.Decorate(variable, spv::DecorationBuiltIn, {static_cast<uint32_t>(builtin)});
-    m_.Name(variable, name);
-  }
+Id Invocations::InputWord(spv::BuiltIn builtin, const char* name, uint32_t axis) {
+  return f_.Resize(InputComponent(builtin, name, axis), 32, entry_.Wide(), false);
+}
+
+Id Invocations::InputNumber(spv::BuiltIn builtin, const char* name) {
+  if (builtin != spv::BuiltInLocalInvocationIndex) m_.AddCapability(spv::CapabilityGroupNonUniform);
+  Id word = m_.types.Int(32), variable = entry_.context.Input(builtin, word, name);
   entry_.Uses(variable);
   return f_.Load(word, variable, 0);
 }

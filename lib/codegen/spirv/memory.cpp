@@ -43,9 +43,8 @@ uint32_t MemoryEmitter::EmitCommonArray(ir::Inst inst) {
 
 void MemoryEmitter::ClearCommon(ir::Inst inst, Id element) {
   Storage word = WordOfArray(kernel_.TypeOf(kernel_.Result(inst)).scalar);
-  Id type = m_.types.Pointer(spv::StorageClassWorkgroup, TypeOf(m_, word));
-  f_.Store(f_.Emit(spv::OpAccessChain, type, {arrays_.Get(kernel_.Result(inst)), element}),
-           m_.constants.Null(TypeOf(m_, word)), 0);
+  Id type = TypeOf(m_, word), array = arrays_.Get(kernel_.Result(inst));
+  f_.Store(f_.Element(spv::StorageClassWorkgroup, type, array, element), m_.constants.Null(type), 0);
 }
 
 MemoryEmitter::BaseKind MemoryEmitter::KindOf(ir::Inst inst) const {
@@ -160,8 +159,7 @@ Id MemoryEmitter::Access(ir::Inst inst) {
     return TexelAccess(inst);
   Cell cell = CellOf(inst);
   if (data.op == Op::Load) return Load(cell);
-  std::vector<Id> operands;
-  for (ir::Value v : kernel_.AccessValues(inst)) operands.push_back(values_.Get(v));
+  std::vector<Id> operands = values_.GetAll(kernel_.AccessValues(inst));
   if (data.op == Op::Store) {
     Store(cell, operands[0]);
     return 0;
@@ -237,11 +235,11 @@ Id MemoryEmitter::InArray(const Cell& cell) {
     index = f_.Glsl(GLSLstd450UMin, m_.types.Int(32),
                     {f_.Resize(index, cell.width, 32, false), f_.Int(32, cell.length - 1)});
   }
+  if (cell.common)
+    return f_.Element(spv::StorageClassWorkgroup, TypeOf(m_, WordOfArray(cell.scalar)), cell.array, index);
   bool local = cell.kind == BaseKind::Local;
-  Id type = cell.common ? m_.types.Pointer(spv::StorageClassWorkgroup, TypeOf(m_, WordOfArray(cell.scalar)))
-                        : m_.types.Pointer(local ? spv::StorageClassFunction : spv::StorageClassPrivate,
-                                           scalars_.RegisterType(cell.scalar));
-  return f_.Emit(spv::OpAccessChain, type, {cell.array, index});
+  return f_.Element(local ? spv::StorageClassFunction : spv::StorageClassPrivate,
+                    scalars_.RegisterType(cell.scalar), cell.array, index);
 }
 
 Id MemoryEmitter::Load(const Cell& cell) {

@@ -1,5 +1,6 @@
 #include "codegen/spirv/rows.h"
 
+#include "analysis/walk.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {
@@ -14,6 +15,21 @@ enum GroupWordNumber : uint32_t { kOffset, kStride, kRows, kCounter };
 
 }  // namespace
 
+RowEmitter::RowEmitter(Environment& environment, ValueTable& values, MemoryEmitter& memory,
+                       StatusReporter& status)
+    : m_(environment.entry.context.module),
+      kernel_(environment.entry.kernel),
+      environment_(environment),
+      f_(environment.entry.f),
+      values_(values),
+      memory_(memory),
+      status_(status) {
+  analysis::ForEachInst(kernel_, [&](ir::Inst inst) {
+    Op op = kernel_[inst].op;
+    if (op == Op::RowLoad || op == Op::RowStore) uses_.Set(kernel_.Operand(inst, 0)).insert(UseOf(inst));
+  });
+}
+
 Id RowEmitter::TokenOf(uint32_t group, Id row) {
   uint64_t lanes = environment_.entry.context.config.target.row_lanes;
   Id block = f_.Div(64, row, f_.Int(64, lanes));
@@ -21,16 +37,6 @@ Id RowEmitter::TokenOf(uint32_t group, Id row) {
   Id first = environment_.words.GroupWord(group, kOffset);
   Id offset = f_.Add(64, first, f_.Mul(64, block, bytes));
   return f_.Emit(spv::OpBitwiseOr, m_.types.Int(64), {offset, f_.Mod(64, row, f_.Int(64, lanes))});
-}
-
-void RowEmitter::FindUses(ir::Block block) {
-  for (ir::Inst inst : kernel_[block].insts) {
-    Op op = kernel_[inst].op;
-    if (op == Op::RowLoad || op == Op::RowStore) uses_.Set(kernel_.Operand(inst, 0)).insert(UseOf(inst));
-    for (ir::Block region : kernel_[inst].regions) {
-      if (region.Valid()) FindUses(region);
-    }
-  }
 }
 
 RowEmitter::StackUse RowEmitter::UseOf(ir::Inst inst) const {
@@ -86,19 +92,15 @@ Id RowEmitter::TakeRow(uint32_t group) {
 Id RowEmitter::EmitGatedClaim(ir::Inst inst, Id state) {
   uint32_t group = kernel_[inst].attr;
   Id wide = m_.types.Int(64);
-  Id claim = m_.NewId(), have = m_.NewId();
-  Id before = f_.Block();
-  f_.Select(f_.Compare(spv::OpIEqual, state, Unclaimed()), claim, have, have);
-  f_.Start(claim);
-  Id row = TakeRow(group);
-  Id rows = environment_.words.GroupWord(group, kRows);
-  Id exhausted = f_.Compare(spv::OpUGreaterThanEqual, row, rows);
-  f_.When(exhausted,
-          [&] { status_.Raise(StatusCode::RowsExhausted, group, f_.Add(64, row, f_.Int(64, 1))); });
-  Id token = TokenOf(group, f_.Choose(wide, exhausted, f_.Sub(64, rows, f_.Int(64, 1)), row));
-  Id claimed = f_.Block();
-  f_.Branch(have);
-  f_.Start(have);
+  Id before = f_.Block(), token = 0;
+  Id claimed = f_.When(f_.Compare(spv::OpIEqual, state, Unclaimed()), [&] {
+    Id row = TakeRow(group);
+    Id rows = environment_.words.GroupWord(group, kRows);
+    Id exhausted = f_.Compare(spv::OpUGreaterThanEqual, row, rows);
+    f_.When(exhausted,
+            [&] { status_.Raise(StatusCode::RowsExhausted, group, f_.Add(64, row, f_.Int(64, 1))); });
+    token = TokenOf(group, f_.Choose(wide, exhausted, f_.Sub(64, rows, f_.Int(64, 1)), row));
+  });
   Id now = f_.Phi(wide, token, claimed, state, before);
   Bind(kernel_.Result(inst), now);
   return now;

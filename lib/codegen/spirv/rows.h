@@ -16,16 +16,7 @@ namespace adc::codegen::spirv {
 
 class RowEmitter {
  public:
-  RowEmitter(Environment& environment, ValueTable& values, MemoryEmitter& memory, StatusReporter& status)
-      : m_(environment.entry.context.module),
-        kernel_(environment.entry.kernel),
-        environment_(environment),
-        f_(environment.entry.f),
-        values_(values),
-        memory_(memory),
-        status_(status) {
-    FindUses(kernel_.Body());
-  }
+  RowEmitter(Environment& environment, ValueTable& values, MemoryEmitter& memory, StatusReporter& status);
 
   /// The state of a thread that has taken no row yet.
   Id Unclaimed() { return f_.Int(64, ~uint64_t{0}); }
@@ -51,7 +42,6 @@ class RowEmitter {
     friend auto operator<=>(const StackUse&, const StackUse&) = default;
   };
 
-  void FindUses(ir::Block block);
   /// The stack that an access goes to, and how.
   StackUse UseOf(ir::Inst inst) const;
   /// Makes the arrays of the stacks that accesses of row `row`, whose token it is, go to.

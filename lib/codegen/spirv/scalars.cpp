@@ -106,7 +106,7 @@ Id ScalarEmitter::Emit(Op op, Scalar operand, Scalar result, std::span<const Id>
   bool is_float = ir::IsFloat(operand);
   if (operands.size() == 1) {
     if (is_float) return UnaryFloat(op, operand, operands[0]);
-    if (operand == Scalar::I1) return f_.Emit(spv::OpLogicalNot, m_.types.Bool(), {operands[0]});
+    if (operand == Scalar::I1) return f_.Not(operands[0]);
     return UnaryInteger(op, operand, operands[0]);
   }
   ADC_CHECK(operands.size() == 2, "a scalar operation with an unknown number of operands");
@@ -184,7 +184,7 @@ Id ScalarEmitter::BinaryBool(Op op, Id a, Id b) {
   // clang-format off
   switch (ir::In<ir::BoolBinaryOp>(op)) {
     using enum ir::BoolBinaryOp;
-    case And: return f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {a, b});
+    case And: return f_.Both(a, b);
     case Or: return f_.Emit(spv::OpLogicalOr, m_.types.Bool(), {a, b});
     case Xor: return f_.Emit(spv::OpLogicalNotEqual, m_.types.Bool(), {a, b});
     case Other: break;
@@ -248,8 +248,7 @@ Id ScalarEmitter::Divide(Op op, Scalar scalar, Id a, Id b) {
   // Whether the remainder by `divisor` points away from it, so that the quotient was rounded up.
   auto is_above = [&](Id remainder) {
     Id apart = f_.Compare(spv::OpSLessThan, f_.Emit(spv::OpBitwiseXor, type, {remainder, divisor}), zero);
-    return f_.Emit(spv::OpLogicalAnd, m_.types.Bool(),
-                   {apart, f_.Compare(spv::OpINotEqual, remainder, zero)});
+    return f_.Both(apart, f_.Compare(spv::OpINotEqual, remainder, zero));
   };
   if (!quotient) {
     // By 1 or -1 nothing remains, and 0 asks for 0. OpSRem leaves negative operands to the device.
@@ -266,8 +265,7 @@ Id ScalarEmitter::Divide(Op op, Scalar scalar, Id a, Id b) {
     Id remainder = f_.Sub(width, a, f_.Mul(width, result, divisor));
     Id alike =
         f_.Compare(spv::OpSGreaterThanEqual, f_.Emit(spv::OpBitwiseXor, type, {remainder, divisor}), zero);
-    Id below =
-        f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {alike, f_.Compare(spv::OpINotEqual, remainder, zero)});
+    Id below = f_.Both(alike, f_.Compare(spv::OpINotEqual, remainder, zero));
     result = f_.Choose(type, below, f_.Add(width, result, one), result);
   }
   if (!known || b == minus_one)
@@ -571,7 +569,7 @@ Id ScalarEmitter::HalfFma(Id a, Id b, Id c) {
   Id outward = f_.Emit(spv::OpLogicalEqual, m_.types.Bool(), {positive, above});
   Id step = f_.Choose(word, outward, f_.Int(32, 1), f_.Int(32, ~uint64_t{0}));
   Id some = f_.Emit(spv::OpLogicalOr, m_.types.Bool(), {positive, negative});
-  Id moves = f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {some, is_even});
+  Id moves = f_.Both(some, is_even);
   Id odd = f_.Choose(word, moves, f_.Add(32, bits, step), bits);
   return RoundToHalf(f_.Emit(spv::OpBitcast, m_.types.Float(32), {odd}));
 }

@@ -7,14 +7,10 @@ namespace adc::codegen::spirv {
 template <class WordPlace>
 void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& report) {
   bool narrow = environment_.entry.narrow;
-  ModuleBuilder& m = context_.module;
-  Id type = m.types.Int(32), relaxed = f.Int(32, 0);
+  Id type = context_.module.types.Int(32), relaxed = f.Int(32, 0);
   Id found = f.Emit(spv::OpAtomicCompareExchange, type,
                     {word(ADRT_CPU_STATUS_SOURCE).pointer, f.Int(32, spv::ScopeDevice), relaxed, relaxed,
                      report.source, f.Int(32, 0)});
-  Id won = m.NewId(), filled = m.NewId();
-  f.Select(f.Compare(spv::OpIEqual, found, f.Int(32, 0)), won, filled, filled);
-  f.Start(won);
   auto store = [&](uint32_t number, Id value) {
     Place place = word(number);
     f.Store(place.pointer, value, place.alignment);
@@ -24,26 +20,23 @@ void StatusReporter::Fill(FunctionBuilder& f, WordPlace word, const Report& repo
     store(number + 1,
           narrow ? f.Int(32, 0) : f.Resize(f.ShiftRight(64, value, f.Int(32, 32)), 64, 32, false));
   };
-  store(ADRT_CPU_STATUS_CODE, report.code);
-  store(ADRT_CPU_STATUS_TASK, report.task);
-  store(ADRT_CPU_STATUS_INDEX, report.index);
-  store_wide(ADRT_CPU_STATUS_NEEDED, report.needed);
-  store_wide(ADRT_CPU_STATUS_ITERATION, report.iteration);
-  f.Branch(filled);
-  f.Start(filled);
-  Id same = m.NewId(), done = m.NewId();
-  f.Select(f.Compare(spv::OpIEqual, found, report.source), same, done, done);
-  f.Start(same);
-  Id most = report.needed;
-  if (!narrow) {
-    Id high = f.ShiftRight(64, report.needed, f.Int(32, 32)), largest = f.Int(32, UINT32_MAX);
-    Id fits = f.Compare(spv::OpIEqual, high, f.Int(64, 0)), low = f.Resize(report.needed, 64, 32, false);
-    most = f.Choose(type, fits, low, largest);
-  }
-  f.Emit(spv::OpAtomicUMax, type,
-         {word(ADRT_CPU_STATUS_MOST).pointer, f.Int(32, spv::ScopeDevice), relaxed, most});
-  f.Branch(done);
-  f.Start(done);
+  f.When(f.Compare(spv::OpIEqual, found, f.Int(32, 0)), [&] {
+    store(ADRT_CPU_STATUS_CODE, report.code);
+    store(ADRT_CPU_STATUS_TASK, report.task);
+    store(ADRT_CPU_STATUS_INDEX, report.index);
+    store_wide(ADRT_CPU_STATUS_NEEDED, report.needed);
+    store_wide(ADRT_CPU_STATUS_ITERATION, report.iteration);
+  });
+  f.When(f.Compare(spv::OpIEqual, found, report.source), [&] {
+    Id most = report.needed;
+    if (!narrow) {
+      Id high = f.ShiftRight(64, report.needed, f.Int(32, 32)), largest = f.Int(32, UINT32_MAX);
+      Id fits = f.Compare(spv::OpIEqual, high, f.Int(64, 0)), low = f.Resize(report.needed, 64, 32, false);
+      most = f.Choose(type, fits, low, largest);
+    }
+    f.Emit(spv::OpAtomicUMax, type,
+           {word(ADRT_CPU_STATUS_MOST).pointer, f.Int(32, spv::ScopeDevice), relaxed, most});
+  });
 }
 
 /// raise(status address, source, code, task, index, needed, iteration). Without device addresses: without the

@@ -25,50 +25,44 @@ Id SumEmitter::Accumulate(ir::Inst inst, Id total) {
 spv::Op SumEmitter::Reduce(Reduction reduction, Scalar scalar) const {
   // Integers of 64 bits go by halves, and devices reduce no f16.
   if (environment_.entry.addressing == Addressing::Metal || scalar == Scalar::F16) return spv::OpNop;
-  bool is_float = ir::IsFloat(scalar), is_signed = ir::IsSigned(scalar);
+  bool is_float = ir::IsFloat(scalar), is_signed = ir::IsSigned(scalar), truth = scalar == Scalar::I1;
   if (!is_float && RegisterWidth(scalar) == 64) return spv::OpNop;
-  bool truth = scalar == Scalar::I1;
+  // clang-format off
   switch (reduction) {
     case Reduction::Add:
-      return truth      ? spv::OpGroupNonUniformLogicalXor
-             : is_float ? spv::OpGroupNonUniformFAdd
-                        : spv::OpGroupNonUniformIAdd;
+      if (truth) return spv::OpGroupNonUniformLogicalXor;
+      return is_float ? spv::OpGroupNonUniformFAdd : spv::OpGroupNonUniformIAdd;
     case Reduction::Min:
       if (truth) return spv::OpGroupNonUniformLogicalAnd;
-      return is_float    ? spv::OpGroupNonUniformFMin
-             : is_signed ? spv::OpGroupNonUniformSMin
-                         : spv::OpGroupNonUniformUMin;
+      if (is_float) return spv::OpGroupNonUniformFMin;
+      return is_signed ? spv::OpGroupNonUniformSMin : spv::OpGroupNonUniformUMin;
     case Reduction::Max:
       if (truth) return spv::OpGroupNonUniformLogicalOr;
-      return is_float    ? spv::OpGroupNonUniformFMax
-             : is_signed ? spv::OpGroupNonUniformSMax
-                         : spv::OpGroupNonUniformUMax;
-    case Reduction::And:
-      return truth ? spv::OpGroupNonUniformLogicalAnd : spv::OpGroupNonUniformBitwiseAnd;
-    case Reduction::Or:
-      return truth ? spv::OpGroupNonUniformLogicalOr : spv::OpGroupNonUniformBitwiseOr;
-    case Reduction::Xor:
-      return truth ? spv::OpGroupNonUniformLogicalXor : spv::OpGroupNonUniformBitwiseXor;
+      if (is_float) return spv::OpGroupNonUniformFMax;
+      return is_signed ? spv::OpGroupNonUniformSMax : spv::OpGroupNonUniformUMax;
+    case Reduction::And: return truth ? spv::OpGroupNonUniformLogicalAnd : spv::OpGroupNonUniformBitwiseAnd;
+    case Reduction::Or: return truth ? spv::OpGroupNonUniformLogicalOr : spv::OpGroupNonUniformBitwiseOr;
+    case Reduction::Xor: return truth ? spv::OpGroupNonUniformLogicalXor : spv::OpGroupNonUniformBitwiseXor;
   }
+  // clang-format on
   ADC_UNREACHABLE("kind of a reduction");
 }
 
-Id SumEmitter::Together(spv::Op how, uint32_t width, Id value) {
-  return f_.Emit(how, m_.types.Int(width),
+Id SumEmitter::Together(spv::Op how, Id type, Id value) {
+  m_.AddCapability(spv::CapabilityGroupNonUniform);
+  m_.AddCapability(spv::CapabilityGroupNonUniformArithmetic);
+  return f_.Emit(how, type,
                  {f_.Int(32, spv::ScopeSubgroup), static_cast<uint32_t>(spv::GroupOperationReduce), value});
 }
 
 /// For translators as numbers 0 and 1: WGSL reduces no truths.
 Id SumEmitter::TruthTogether(spv::Op how, Id truth) {
-  if (!m_.IsForTranslators()) {
-    constexpr auto kReduce = static_cast<uint32_t>(spv::GroupOperationReduce);
-    return f_.Emit(how, m_.types.Bool(), {f_.Int(32, spv::ScopeSubgroup), kReduce, truth});
-  }
+  if (!m_.IsForTranslators()) return Together(how, m_.types.Bool(), truth);
   spv::Op of_bits = how == spv::OpGroupNonUniformLogicalAnd  ? spv::OpGroupNonUniformBitwiseAnd
                     : how == spv::OpGroupNonUniformLogicalOr ? spv::OpGroupNonUniformBitwiseOr
                                                              : spv::OpGroupNonUniformBitwiseXor;
   Id bit = f_.Choose(m_.types.Int(32), truth, f_.Int(32, 1), f_.Int(32, 0));
-  return f_.Compare(spv::OpINotEqual, Together(of_bits, 32, bit), f_.Int(32, 0));
+  return f_.Compare(spv::OpINotEqual, WordTogether(of_bits, bit), f_.Int(32, 0));
 }
 
 /// A sum in three parts of which none can overflow but the last, where it does not matter: bits 0 to 15, 16
@@ -82,9 +76,9 @@ Id SumEmitter::ReduceWide(Reduction reduction, Scalar scalar, Id total) {
     return f_.ShiftLeft(64, f_.Resize(word, 32, 64, false), f_.Int(32, bit));
   };
   if (reduction == Reduction::Add) {
-    Id first = Together(spv::OpGroupNonUniformIAdd, 32, f_.And(32, low, f_.Int(32, 0xFFFF)));
-    Id second = Together(spv::OpGroupNonUniformIAdd, 32, f_.ShiftRight(32, low, f_.Int(32, 16)));
-    Id third = Together(spv::OpGroupNonUniformIAdd, 32, high);
+    Id first = WordTogether(spv::OpGroupNonUniformIAdd, f_.And(32, low, f_.Int(32, 0xFFFF)));
+    Id second = WordTogether(spv::OpGroupNonUniformIAdd, f_.ShiftRight(32, low, f_.Int(32, 16)));
+    Id third = WordTogether(spv::OpGroupNonUniformIAdd, high);
     Id lower = f_.Resize(first, 32, 64, false);
     lower = f_.Add(64, lower, at(second, 16));
     return f_.Add(64, lower, at(third, 32));
@@ -93,20 +87,19 @@ Id SumEmitter::ReduceWide(Reduction reduction, Scalar scalar, Id total) {
   if (!is_max && reduction != Reduction::Min) return 0;
   spv::Op bits = is_max ? spv::OpGroupNonUniformUMax : spv::OpGroupNonUniformUMin;
   spv::Op sign = is_max ? spv::OpGroupNonUniformSMax : spv::OpGroupNonUniformSMin;
-  Id best = Together(is_signed ? sign : bits, 32, high);
+  Id best = WordTogether(is_signed ? sign : bits, high);
   Id other = f_.Int(32, is_max ? 0 : UINT32_MAX);
   low = f_.Choose(m_.types.Int(32), f_.Compare(spv::OpIEqual, high, best), low, other);
-  low = f_.Resize(Together(bits, 32, low), 32, 64, false);
+  low = f_.Resize(WordTogether(bits, low), 32, 64, false);
   return f_.Add(64, low, at(best, 32));
 }
 
 /// In code that is to be translated: whether its number is the lowest one, since translators do not know
 /// how one is elected.
 Id SumEmitter::Leads() {
-  if (!m_.IsForTranslators())
-    return f_.Emit(spv::OpGroupNonUniformElect, m_.types.Bool(), {f_.Int(32, spv::ScopeSubgroup)});
+  if (!m_.IsForTranslators()) return Elected();
   Id own = environment_.invocations.NumberInSubgroup();
-  return f_.Compare(spv::OpIEqual, own, Together(spv::OpGroupNonUniformUMin, 32, own));
+  return f_.Compare(spv::OpIEqual, own, WordTogether(spv::OpGroupNonUniformUMin, own));
 }
 
 SumEmitter::Partial SumEmitter::OverSubgroup(uint32_t sum, Partial own) {
@@ -116,10 +109,6 @@ SumEmitter::Partial SumEmitter::OverSubgroup(uint32_t sum, Partial own) {
   Id wide =
       !ir::IsFloat(scalar) && ir::BitWidth(scalar) == 64 ? ReduceWide(what.reduction, scalar, own.total) : 0;
   if (reduce == spv::OpNop && wide == 0) return own;
-  m_.AddCapability(spv::CapabilityGroupNonUniform);
-  m_.AddCapability(spv::CapabilityGroupNonUniformArithmetic);
-  Id subgroup = f_.Int(32, spv::ScopeSubgroup);
-  constexpr auto kReduce = static_cast<uint32_t>(spv::GroupOperationReduce);
   Partial all;
   if (wide != 0) {
     all.total = wide;
@@ -127,7 +116,7 @@ SumEmitter::Partial SumEmitter::OverSubgroup(uint32_t sum, Partial own) {
     all.total = TruthTogether(reduce, own.total);
   } else {
     Id type = scalars_.RegisterType(scalar);
-    all.total = f_.Emit(reduce, type, {subgroup, kReduce, f_.Here(type, own.total)});
+    all.total = Together(reduce, type, f_.Here(type, own.total));
   }
   if (ir::BitWidth(scalar) < 32 && scalar != Scalar::I1) all.total = scalars_.Normalise(scalar, all.total);
   all.leads = Leads();
@@ -140,8 +129,7 @@ Id SumEmitter::AddOver(Scalar scalar, Id has, Id value) {
   Id nothing = scalars_.Constant(scalar, StartOf(ir::Reduction::Add, scalar));
   value = f_.Choose(type, has, value, nothing);
   if (!ir::IsFloat(scalar) && ir::BitWidth(scalar) == 64) return ReduceWide(Reduction::Add, scalar, value);
-  constexpr auto kReduce = static_cast<uint32_t>(spv::GroupOperationReduce);
-  Id total = f_.Emit(Reduce(Reduction::Add, scalar), type, {f_.Int(32, spv::ScopeSubgroup), kReduce, value});
+  Id total = Together(Reduce(Reduction::Add, scalar), type, value);
   return ir::BitWidth(scalar) < 32 ? scalars_.Normalise(scalar, total) : total;
 }
 
@@ -150,9 +138,8 @@ Id SumEmitter::PeersOf(std::pair<Id, uint32_t> element, Id left) {
   Id peers = left, word = m_.types.Int(32);
   for (uint32_t shift = 0; shift < width; shift += 32) {
     Id part = f_.Resize(f_.ShiftRight(width, number, f_.Int(32, shift)), width, 32, false);
-    Id least = Together(spv::OpGroupNonUniformUMin, 32, f_.Choose(word, peers, part, f_.Int(32, UINT32_MAX)));
-    Id same = f_.Compare(spv::OpIEqual, part, least);
-    peers = f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {peers, same});
+    Id least = WordTogether(spv::OpGroupNonUniformUMin, f_.Choose(word, peers, part, f_.Int(32, UINT32_MAX)));
+    peers = f_.Both(peers, f_.Compare(spv::OpIEqual, part, least));
   }
   return peers;
 }
@@ -164,8 +151,6 @@ Id SumEmitter::ValueOf(ir::Inst sum) {
 }
 
 Id SumEmitter::TotalOf(ir::Inst sum, Id active) {
-  m_.AddCapability(spv::CapabilityGroupNonUniform);
-  m_.AddCapability(spv::CapabilityGroupNonUniformArithmetic);
   return AddOver(kernel_.TypeOf(kernel_.AccessValues(sum)[0]).scalar, active, ValueOf(sum));
 }
 
@@ -199,8 +184,6 @@ Id SumEmitter::TotalOfRuns(Scalar scalar, std::vector<Id> runs, Id place, Id siz
 }
 
 void SumEmitter::AddTogether(std::span<const ir::Inst> sums, Id active, bool one_cell) {
-  m_.AddCapability(spv::CapabilityGroupNonUniform);
-  m_.AddCapability(spv::CapabilityGroupNonUniformArithmetic);
   Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sums[0])[0]).scalar;
   std::vector<Id> values;
   for (ir::Inst sum : sums) values.push_back(ValueOf(sum));
@@ -212,17 +195,16 @@ void SumEmitter::AddTogether(std::span<const ir::Inst> sums, Id active, bool one
       for (size_t n = 0; n < sums.size(); ++n) memory_.EmitAtomic(sums[n], Op::AtomicAdd, by[n]);
     });
   };
-  Id number = environment_.invocations.NumberInSubgroup(), none = f_.Int(32, UINT32_MAX),
-     truth = m_.types.Bool();
+  Id number = environment_.invocations.NumberInSubgroup(), none = f_.Int(32, UINT32_MAX);
   Id left = active;
   for (uint32_t round = 0; round < rounds; ++round) {
     Id peers = one_cell ? active : PeersOf(memory_.NumberOf(sums[0]), left);
     Id own = f_.Choose(m_.types.Int(32), peers, number, none);
-    Id first = Together(spv::OpGroupNonUniformUMin, 32, own);
+    Id first = WordTogether(spv::OpGroupNonUniformUMin, own);
     std::vector<Id> totals;
     for (Id value : values) totals.push_back(AddOver(scalar, peers, value));
     update(f_.Compare(spv::OpIEqual, number, first), totals);
-    left = f_.Emit(spv::OpLogicalAnd, truth, {left, f_.Emit(spv::OpLogicalNot, truth, {peers})});
+    left = f_.Both(left, f_.Not(peers));
   }
   if (!one_cell) update(left, values);
 }
@@ -247,9 +229,8 @@ std::vector<SumEmitter::Left> SumEmitter::LeftOf(std::vector<Partial>& partials,
 void SumEmitter::Collect(std::span<const Left> left, std::span<const Id> variables, Id count) {
   Id one = f_.Int(32, 1);
   auto at = [&](size_t n, Id place) {
-    Id pointer = f_.Emit(spv::OpAccessChain, m_.types.Pointer(spv::StorageClassWorkgroup, left[n].type),
-                         {variables[n], place});
-    return f_.Load(left[n].type, pointer, 0);
+    Id type = left[n].type;
+    return f_.Load(type, f_.Element(spv::StorageClassWorkgroup, type, variables[n], place), 0);
   };
   std::vector<Id> first;
   for (size_t n = 0; n < left.size(); ++n) first.push_back(at(n, f_.Int(32, 0)));
@@ -267,57 +248,50 @@ void SumEmitter::Collect(std::span<const Left> left, std::span<const Id> variabl
   for (size_t n = 0; n < left.size(); ++n) *left[n].value = totals[n].id;
 }
 
-Id SumEmitter::OverBlock(std::vector<Partial>& partials) {
+void SumEmitter::UpdateOverBlock(std::vector<Partial>& partials) {
   Id invocation = environment_.invocations.InvocationInBlock();
   std::vector<Id> variables[2];
   std::vector<Left> left[2] = {LeftOf(partials, false), LeftOf(partials, true)};
   for (bool by_subgroup : {false, true}) {
     if (left[by_subgroup].empty()) continue;
     Id place = by_subgroup ? environment_.invocations.SubgroupInBlock() : invocation;
-    Id leave = 0, gone = 0;
+    auto leave = [&] {
+      for (const Left& what : left[by_subgroup]) {
+        Id variable = environment_.entry.Shared(what.type, block_size_);
+        variables[by_subgroup].push_back(variable);
+        f_.Store(f_.Element(spv::StorageClassWorkgroup, what.type, variable, place), *what.value, 0);
+      }
+    };
     if (by_subgroup) {
-      leave = m_.NewId(), gone = m_.NewId();
-      f_.Select(f_.Emit(spv::OpGroupNonUniformElect, m_.types.Bool(), {f_.Int(32, spv::ScopeSubgroup)}),
-                leave, gone, gone);
-      f_.Start(leave);
+      f_.When(Elected(), leave);
+    } else {
+      leave();
     }
-    for (const Left& what : left[by_subgroup]) {
-      Id variable = environment_.entry.Shared(what.type, block_size_);
-      variables[by_subgroup].push_back(variable);
-      Id pointer = f_.Emit(spv::OpAccessChain, m_.types.Pointer(spv::StorageClassWorkgroup, what.type),
-                           {variable, place});
-      f_.Store(pointer, *what.value, 0);
-    }
-    if (!by_subgroup) continue;
-    f_.Branch(gone);
-    f_.Start(gone);
   }
   f_.Do(spv::OpControlBarrier,
         {f_.Int(32, spv::ScopeWorkgroup), f_.Int(32, spv::ScopeWorkgroup),
          f_.Int(32, spv::MemorySemanticsAcquireReleaseMask | spv::MemorySemanticsWorkgroupMemoryMask)});
-  Id collect = m_.NewId(), done = m_.NewId();
-  f_.Select(f_.Compare(spv::OpIEqual, invocation, f_.Int(32, 0)), collect, done, done);
-  f_.Start(collect);
-  if (!left[false].empty()) Collect(left[false], variables[false], f_.Int(32, block_size_));
-  if (!left[true].empty()) Collect(left[true], variables[true], environment_.invocations.SubgroupsOfBlock());
-  for (Partial& partial : partials) partial.leads = 0;
-  return done;
+  f_.When(f_.Compare(spv::OpIEqual, invocation, f_.Int(32, 0)), [&] {
+    if (!left[false].empty()) Collect(left[false], variables[false], f_.Int(32, block_size_));
+    if (!left[true].empty())
+      Collect(left[true], variables[true], environment_.invocations.SubgroupsOfBlock());
+    for (Partial& partial : partials) partial.leads = 0;
+    UpdateCells(partials);
+  });
 }
 
-void SumEmitter::UpdateCell(uint32_t sum, const Partial& partial) {
-  Id updates = partial.leads;
-  if (partial.touched != 0)
-    updates = updates == 0 ? partial.touched
-                           : f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {updates, partial.touched});
-  Id update = m_.NewId(), updated = m_.NewId();
-  if (updates != 0) {
-    f_.Select(updates, update, updated, updated);
-    f_.Start(update);
-  }
-  memory_.EmitAtomic(sums_.sums[sum].first, sums_.sums[sum].Atomic(), partial.total);
-  if (updates != 0) {
-    f_.Branch(updated);
-    f_.Start(updated);
+void SumEmitter::UpdateCells(std::span<const Partial> partials) {
+  for (uint32_t sum = 0; sum < partials.size(); ++sum) {
+    const Partial& partial = partials[sum];
+    auto update = [&] { memory_.EmitAtomic(sums_.sums[sum].first, sums_.sums[sum].Atomic(), partial.total); };
+    bool both = partial.leads != 0 && partial.touched != 0;
+    Id one = partial.leads != 0 ? partial.leads : partial.touched;
+    Id updates = both ? f_.Both(partial.leads, partial.touched) : one;
+    if (updates != 0) {
+      f_.When(updates, update);
+    } else {
+      update();
+    }
   }
 }
 
@@ -330,12 +304,9 @@ void SumEmitter::UpdateAll(std::span<const Id> totals, std::span<const Id> touch
         block_size_ * ((ir::BitWidth(sums_.sums[sum].scalar) == 64 ? 8 : 4) + (touched[sum] != 0 ? 4 : 0));
   }
   bool over_block = environment_.entry.context.HasAddresses() && !partials.empty() && bytes <= kMostShared;
-  Id done = over_block ? OverBlock(partials) : 0;
-  if (over_block) shared_bytes_ = bytes;
-  for (uint32_t sum = 0; sum < partials.size(); ++sum) UpdateCell(sum, partials[sum]);
-  if (!over_block) return;
-  f_.Branch(done);
-  f_.Start(done);
+  if (!over_block) return UpdateCells(partials);
+  shared_bytes_ = bytes;
+  UpdateOverBlock(partials);
 }
 
 }  // namespace adc::codegen::spirv

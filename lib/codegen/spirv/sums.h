@@ -83,14 +83,13 @@ class SumEmitter {
   };
 
   Partial OverSubgroup(uint32_t sum, Partial own);
-  /// Adds up over the workgroup what has been added up over subgroups (`by_subgroup`), or nowhere. Afterwards
-  /// the first invocation has the totals, and the code is inside of a branch of its alone that ends at the
-  /// result.
-  Id OverBlock(std::vector<Partial>& partials);
+  /// Adds up over the workgroup what has been added up over subgroups (`by_subgroup`), or nowhere; its first
+  /// invocation updates the cells.
+  void UpdateOverBlock(std::vector<Partial>& partials);
   std::vector<Left> LeftOf(std::vector<Partial>& partials, bool by_subgroup);
   /// The totals of `left` at `variables`, of `count` subgroups.
   void Collect(std::span<const Left> left, std::span<const Id> variables, Id count);
-  void UpdateCell(uint32_t sum, const Partial& partial);
+  void UpdateCells(std::span<const Partial> partials);
   /// The sum of the registers of a subgroup where `has` holds.
   Id AddOver(ir::Scalar scalar, Id has, Id value);
   /// Which of the threads with `left` have the element that one of them has.
@@ -101,7 +100,13 @@ class SumEmitter {
   Id ReduceWide(Reduction reduction, ir::Scalar scalar, Id total);
   /// Whether this invocation is the one of its subgroup that goes on, where all of them meet.
   Id Leads();
-  Id Together(spv::Op how, uint32_t width, Id value);
+  /// Whether this is the one of them that the device chooses.
+  Id Elected() {
+    return f_.Emit(spv::OpGroupNonUniformElect, m_.types.Bool(), {f_.Int(32, spv::ScopeSubgroup)});
+  }
+  /// Operation `how` over the values of a subgroup: of any type, words of 32 bits, truths.
+  Id Together(spv::Op how, Id type, Id value);
+  Id WordTogether(spv::Op how, Id value) { return Together(how, m_.types.Int(32), value); }
   Id TruthTogether(spv::Op how, Id truth);
 
   ModuleBuilder& m_;

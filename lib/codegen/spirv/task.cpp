@@ -87,30 +87,25 @@ class TaskEmitter {
   };
 
   void EmitSerial(const analysis::Task& task) {
-    Id run = m_.NewId(), done = m_.NewId();
     Id thread = environment_.invocations.Thread(), threads = environment_.words.Threads();
-    f_.Select(f_.Compare(spv::OpULessThan, thread, threads), run, done, done);
-    f_.Start(run);
-    body_.EmitRange(kernel_.Body(), task.first, task.last);
-    f_.Branch(done);
-    f_.Start(done);
+    f_.When(f_.Compare(spv::OpULessThan, thread, threads),
+            [&] { body_.EmitRange(kernel_.Body(), task.first, task.last); });
   }
 
   void EmitParallel(const analysis::Task& task) {
     if (environment_.entry.narrow && environment_.entry.KeepsBindings()) return EmitInvocation(task);
     if (!MayBeInTeams(kernel_[task.parallel])) return EmitAlone(task);
-    Id teams = m_.NewId(), alone = m_.NewId(), done = m_.NewId();
     uint32_t width = environment_.entry.Wide();
     Id blocks = f_.Div(width, environment_.words.Threads(), f_.Int(width, block_size_));
-    f_.Select(f_.Compare(spv::OpUGreaterThanEqual, blocks, environment_.words.Iterations()), teams, alone,
-              done);
-    f_.Start(teams);
-    EmitInTeams(task, 1);
-    f_.Branch(done);
-    f_.Start(alone);
-    EmitByLanesOrAlone(task, blocks);
-    f_.Branch(done);
-    f_.Start(done);
+    f_.Either(
+        f_.Compare(spv::OpUGreaterThanEqual, blocks, environment_.words.Iterations()),
+        [&] { EmitInTeams(task, 1); }, [&] { EmitByLanesOrAlone(task, blocks); });
+  }
+
+  /// The iteration that is being emitted; 0: none.
+  void SetIteration(ir::Inst loop, Id iteration) {
+    status_.SetIteration(iteration);
+    memory_.SetIteration(loop, iteration);
   }
 
   /// The form of the task in which an invocation runs an iteration, and that in which a workgroup does, or
@@ -142,8 +137,7 @@ class TaskEmitter {
     std::vector<OpenPhi> states = body_.states().Open(task.parallel, loop);
     loop.EndHeader(f_.Compare(spv::OpULessThan, turn.id, total));
     Id position = leads ? f_.Add(width, turn.id, in_block) : turn.id;
-    status_.SetIteration(position);
-    memory_.SetIteration(task.parallel, position);
+    SetIteration(task.parallel, position);
     // A field outside of every `dense` has one cell and no counter.
     BindCounters(axes, position);
     ir::Block block = kernel_[task.parallel].regions[0];
@@ -151,20 +145,16 @@ class TaskEmitter {
       body_.team().EmitBlock(block, kernel_[task.parallel].component);
     } else if (in_step) {
       Id has_one = f_.Compare(spv::OpULessThan, position, total);
-      if (leads)
-        has_one = f_.Emit(spv::OpLogicalAnd, m_.types.Bool(),
-                          {has_one, f_.Compare(spv::OpULessThan, thread, threads)});
+      if (leads) has_one = f_.Both(has_one, f_.Compare(spv::OpULessThan, thread, threads));
       if (by_lanes != 0) {
         Id most = f_.Choose(wide, by_lanes, f_.Int(width, TeamLanes(task)), f_.Int(width, block_size_));
-        has_one = f_.Emit(spv::OpLogicalAnd, m_.types.Bool(),
-                          {has_one, f_.Compare(spv::OpULessThan, in_block, most)});
+        has_one = f_.Both(has_one, f_.Compare(spv::OpULessThan, in_block, most));
       }
       body_.in_step()->EmitBlock(block, has_one);
     } else {
       body_.EmitBlock(block);
     }
-    status_.SetIteration(0);
-    memory_.SetIteration({}, 0);
+    SetIteration({}, 0);
     loop.BeginNext();
     loop.Close(turn, f_.Add(width, turn.id, step));
     body_.states().Close(task.parallel, loop, states);
@@ -176,48 +166,37 @@ class TaskEmitter {
   /// one too, and do nothing with what they have.
   void EmitInTeams(const analysis::Task& task, uint32_t lanes) {
     uint32_t width = environment_.entry.Wide();
-    Id run = m_.NewId(), done = m_.NewId(), total = environment_.words.Iterations();
+    Id total = environment_.words.Iterations();
     Id iteration = f_.Mul(width, environment_.invocations.TeamNumber(), f_.Int(width, lanes));
-    f_.Select(f_.Compare(spv::OpULessThan, iteration, total), run, done, done);
-    f_.Start(run);
-    Shares shares;
-    if (lanes != 1) {
-      Id place = environment_.invocations.InSubgroups();
-      shares.lanes = lanes, shares.count = block_size_ / lanes;
-      shares.lane = f_.Mod(32, place, f_.Int(32, lanes)),
-      shares.number = f_.Div(32, place, f_.Int(32, lanes));
-      iteration = f_.Add(width, iteration, f_.Resize(shares.lane, 32, width, false));
-      shares.has = f_.Compare(spv::OpULessThan, iteration, total);
-      iteration =
-          f_.Choose(m_.types.Int(width), shares.has, iteration, f_.Sub(width, total, f_.Int(width, 1)));
-    }
-    body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
-    status_.SetIteration(iteration);
-    memory_.SetIteration(task.parallel, iteration);
-    BindCounters(AxesOf(task.parallel, false), iteration);
-    body_.team().EmitBlock(kernel_[task.parallel].regions[0], block_size_, lanes != 1 ? &shares : nullptr);
-    status_.SetIteration(0);
-    memory_.SetIteration({}, 0);
-    f_.Branch(done);
-    f_.Start(done);
+    f_.When(f_.Compare(spv::OpULessThan, iteration, total), [&] {
+      Shares shares;
+      if (lanes != 1) {
+        Id place = environment_.invocations.InSubgroups();
+        shares.lanes = lanes, shares.count = block_size_ / lanes;
+        shares.lane = f_.Mod(32, place, f_.Int(32, lanes)),
+        shares.number = f_.Div(32, place, f_.Int(32, lanes));
+        iteration = f_.Add(width, iteration, f_.Resize(shares.lane, 32, width, false));
+        shares.has = f_.Compare(spv::OpULessThan, iteration, total);
+        iteration =
+            f_.Choose(m_.types.Int(width), shares.has, iteration, f_.Sub(width, total, f_.Int(width, 1)));
+      }
+      body_.EmitRange(kernel_.Body(), task.first, task.last - 1);
+      SetIteration(task.parallel, iteration);
+      BindCounters(AxesOf(task.parallel, false), iteration);
+      body_.team().EmitBlock(kernel_[task.parallel].regions[0], block_size_, lanes != 1 ? &shares : nullptr);
+      SetIteration({}, 0);
+    });
   }
 
   /// In a launch that is not in teams of one: one of both forms, where there are both.
   void EmitByLanesOrAlone(const analysis::Task& task, Id blocks) {
     uint32_t lanes = TeamLanes(task), width = environment_.entry.Wide();
     if (lanes == 0) return EmitAlone(task);
-    Id together = m_.NewId(), alone = m_.NewId(), done = m_.NewId();
     Id reached = f_.Mul(width, blocks, f_.Int(width, lanes));
     Id by_lanes = f_.Compare(spv::OpUGreaterThanEqual, reached, environment_.words.Iterations());
     Id fills = environment_.invocations.FillsSubgroups(block_size_, lanes);
-    f_.Select(f_.Emit(spv::OpLogicalAnd, m_.types.Bool(), {by_lanes, fills}), together, alone, done);
-    f_.Start(together);
-    EmitInTeams(task, lanes);
-    f_.Branch(done);
-    f_.Start(alone);
-    EmitAlone(task, by_lanes);
-    f_.Branch(done);
-    f_.Start(done);
+    f_.Either(
+        f_.Both(by_lanes, fills), [&] { EmitInTeams(task, lanes); }, [&] { EmitAlone(task, by_lanes); });
   }
 
   /// An invocation is an iteration: no loop, and no position that splits into counters.
@@ -247,25 +226,19 @@ class TaskEmitter {
   /// know. The value that decides the loop's exit is known where the loop has been left (Mesa puts a constant
   /// there), so that another number tells how often it has run.
   void EmitCutCheck() {
-    Id check = m_.NewId(), done = m_.NewId(), cut = m_.NewId(), whole = m_.NewId();
-    f_.Select(m_.constants.SpecializedBool(ADRT_VULKAN_LLVMPIPE), check, done, done);
-    f_.Start(check);
-    uint32_t width = environment_.entry.Wide();
-    Id wide = m_.types.Int(width), turns = Unfolded(f_.Int(width, 2));
-    Loop loop(f_);
-    OpenPhi turn = loop.Phi(wide, f_.Int(width, 0)), left = loop.Phi(wide, turns);
-    loop.EndHeader(f_.Compare(spv::OpULessThan, turn.id, turns));
-    loop.BeginNext();
-    loop.Close(turn, f_.Add(width, turn.id, f_.Int(width, 1)));
-    loop.Close(left, f_.Sub(width, left.id, f_.Int(width, 1)));
-    loop.End();
-    f_.Select(f_.Compare(spv::OpINotEqual, left.id, f_.Int(width, 0)), cut, whole, whole);
-    f_.Start(cut);
-    status_.Raise(StatusCode::LoopsCut, 0);
-    f_.Branch(whole);
-    f_.Start(whole);
-    f_.Branch(done);
-    f_.Start(done);
+    f_.When(m_.constants.SpecializedBool(ADRT_VULKAN_LLVMPIPE), [&] {
+      uint32_t width = environment_.entry.Wide();
+      Id wide = m_.types.Int(width), turns = Unfolded(f_.Int(width, 2));
+      Loop loop(f_);
+      OpenPhi turn = loop.Phi(wide, f_.Int(width, 0)), left = loop.Phi(wide, turns);
+      loop.EndHeader(f_.Compare(spv::OpULessThan, turn.id, turns));
+      loop.BeginNext();
+      loop.Close(turn, f_.Add(width, turn.id, f_.Int(width, 1)));
+      loop.Close(left, f_.Sub(width, left.id, f_.Int(width, 1)));
+      loop.End();
+      f_.When(f_.Compare(spv::OpINotEqual, left.id, f_.Int(width, 0)),
+              [&] { status_.Raise(StatusCode::LoopsCut, 0); });
+    });
   }
 
   /// An extent that is the same, and of which a driver cannot know that it is a constant.
@@ -313,13 +286,8 @@ class TaskEmitter {
   Id GuardBounds(const std::vector<Axis>& axes, Id first) {
     Id now = f_.Int(64, 1), launched = environment_.words.Iterations();
     for (const Axis& axis : axes) now = f_.Mul(64, now, axis.extent);
-    Id moved = m_.NewId(), run = m_.NewId();
     Id differs = f_.Compare(spv::OpINotEqual, now, launched);
-    f_.Select(differs, moved, run, run);
-    f_.Start(moved);
-    status_.Raise(StatusCode::BoundsMoved, 0, now);
-    f_.Branch(run);
-    f_.Start(run);
+    f_.When(differs, [&] { status_.Raise(StatusCode::BoundsMoved, 0, now); });
     return f_.Choose(m_.types.Int(64), differs, launched, first);
   }
 
@@ -338,16 +306,11 @@ class TaskEmitter {
     if (axes.size() <= 1 || always_narrow || environment_.entry.narrow) {
       digits = Digits(axes, position, axes.size() <= 1 ? environment_.entry.Wide() : 32);
     } else {
-      Id narrow = m_.NewId(), wide = m_.NewId(), join = m_.NewId();
       Id fits = f_.Compare(spv::OpULessThan, environment_.words.Iterations(), f_.Int(64, uint64_t{1} << 32));
-      f_.Select(fits, narrow, wide, join);
-      f_.Start(narrow);
-      std::vector<Id> short_digits = Digits(axes, position, 32);
-      f_.Branch(join);
-      f_.Start(wide);
-      std::vector<Id> long_digits = Digits(axes, position, 64);
-      f_.Branch(join);
-      f_.Start(join);
+      std::vector<Id> short_digits, long_digits;
+      auto [narrow, wide] = f_.Either(
+          fits, [&] { short_digits = Digits(axes, position, 32); },
+          [&] { long_digits = Digits(axes, position, 64); });
       for (size_t n = 0; n < axes.size(); ++n)
         digits.push_back(f_.Phi(m_.types.Int(axes[n].width), short_digits[n], narrow, long_digits[n], wide));
     }

@@ -29,6 +29,12 @@ Id ValueTable::Get(ir::Value v) {
   return made;
 }
 
+std::vector<Id> ValueTable::GetAll(std::span<const ir::Value> values) {
+  std::vector<Id> all;
+  for (ir::Value v : values) all.push_back(Get(v));
+  return all;
+}
+
 bool ValueTable::WidensAtUse(ir::Inst inst) const {
   return f_.module().IsForTranslators() && function_[inst].op == ir::Op::Cast &&
          function_.TypeOf(function_.Result(inst)) == ir::kI64 &&

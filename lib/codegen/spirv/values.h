@@ -15,6 +15,7 @@ class ValueTable {
       : module_(module), function_(function), f_(builder), scalars_(scalars), environment_(environment) {}
 
   Id Get(ir::Value v);
+  std::vector<Id> GetAll(std::span<const ir::Value> values);
   void Bind(ir::Value v, Id id) { ids_.Set(v) = id; }
   /// For translators, whether `inst` widens an i32: then Get makes the wide number at each use, so that one
   /// which only names elements of arrays asks for no integers of 64 bits.
