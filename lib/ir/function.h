@@ -36,7 +36,7 @@
 
 namespace adc::ir {
 
-class Module;  // module.h
+class Module;  // module.h NOLINT(bugprone-forward-declaration-namespace): LLVM has one of its own
 
 struct ValueTag;
 struct InstTag;

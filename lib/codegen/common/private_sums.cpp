@@ -3,13 +3,14 @@
 #include <map>
 
 #include "analysis/walk.h"
+#include "codegen/common/questions.h"
 #include "ir/number.h"
 #include "support/check.h"
 
 namespace adc::codegen {
 namespace {
 
-using ir::Inst, ir::Op, ir::Reduction, ir::Scalar;
+using ir::Inst, ir::Reduction, ir::Scalar;
 
 }  // namespace
 
@@ -36,24 +37,6 @@ uint64_t StartOf(Reduction reduction, Scalar scalar) {
   ADC_UNREACHABLE("kind of a reduction");
 }
 
-Op PrivateSum::Atomic() const {
-  switch (reduction) {
-    case Reduction::Add:
-      return Op::AtomicAdd;
-    case Reduction::Min:
-      return Op::AtomicMin;
-    case Reduction::Max:
-      return Op::AtomicMax;
-    case Reduction::And:
-      return Op::AtomicAnd;
-    case Reduction::Or:
-      return Op::AtomicOr;
-    case Reduction::Xor:
-      return Op::AtomicXor;
-  }
-  ADC_UNREACHABLE("kind of a reduction");
-}
-
 PrivateSums SumsOf(const ir::Function& kernel, Inst parallel) {
   PrivateSums sums;
   std::map<std::vector<uint32_t>, uint32_t> cells;
@@ -76,7 +59,8 @@ PrivateSums SumsOf(const ir::Function& kernel, Inst parallel) {
       PrivateSum& sum = sums.sums.emplace_back();
       sum.first = inst;
       sum.reduction = *ir::ReductionOf(data.op);
-      sum.scalar = kernel.TypeOf(kernel.AccessValues(inst)[0]).scalar;
+      if (sum.reduction != Reduction::Add) sum.update = data.op;
+      sum.scalar = UpdateScalar(kernel, inst);
       // A long sum of f16 would soon stand still: it is rounded to f16 once, when it goes to its cell.
       if (sum.scalar == Scalar::F16 && sum.reduction == Reduction::Add) sum.scalar = Scalar::F32;
       sum.start = StartOf(sum.reduction, sum.scalar);

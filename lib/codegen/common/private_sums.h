@@ -20,9 +20,7 @@ struct PrivateSum {
   uint64_t start = 0;                   ///< StartOf
   bool touches =
       false;  ///< the cell may be updated only where something was accumulated: it may not be there
-
-  /// The operation that adds the sum to its cell.
-  ir::Op Atomic() const;
+  ir::Op update = ir::Op::AtomicAdd;  ///< the operation that adds the sum to its cell
 };
 
 struct PrivateSums {

@@ -47,11 +47,9 @@ class LaneBody final : public LaneFlow {
  private:
   /// Where the lanes of an access lie: side by side, in equal distances, or anywhere.
   struct Place {
-    llvm::Type* type = nullptr;     ///< of an element in memory
-    Value* first = nullptr;         ///< of lane 0, or of all; null: anywhere
-    std::optional<int64_t> stride;  ///< bytes from lane to lane, where `first` is
-    Value* each = nullptr;          ///< of each lane, where `first` is not
     ir::Scalar scalar = ir::Scalar::F32;
+    Value* address = nullptr;            ///< of lane 0; without a stride: of each lane
+    std::optional<int64_t> stride = {};  ///< bytes from lane to lane
   };
 
   Value* Shared(ir::Value value) override { return context_.body.values().Get(value); }
@@ -76,6 +74,8 @@ class LaneBody final : public LaneFlow {
 
   void EmitAlloca(ir::Inst inst);
   void EmitAccess(ir::Inst inst, uint32_t position);
+  /// Of a number in memory.
+  llvm::Type* ElementType(ir::Scalar scalar) const { return scalars_.MemoryType(scalar)->getScalarType(); }
   Place PlaceOf(ir::Inst inst);
   Place LocalPlace(ir::Inst inst);
   Place BufferPlace(ir::Inst inst);

@@ -1,7 +1,8 @@
 // The accesses of a lane body.
 
 #include "codegen/cpu/lane_body.h"
-#include "ir/module.h"
+#include "ir/layout.h"
+#include "ir/reduction.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -21,10 +22,7 @@ void LaneBody::EmitAlloca(ir::Inst inst) {
   ir::Value result = function_.Result(inst);
   ir::Type type = function_.TypeOf(result);
   uint64_t length = uint64_t{type.count} * type.Components() * shape_.count;
-  llvm::Type* element = type.Is(Scalar::I1) || type.scalar == Scalar::I1
-                            ? builder_.getInt8Ty()
-                            : scalars_.RegisterType(type.scalar)->getScalarType();
-  llvm::AllocaInst* memory = hooks_.Local(llvm::ArrayType::get(element, length), "local");
+  llvm::AllocaInst* memory = hooks_.Local(llvm::ArrayType::get(ElementType(type.scalar), length), "local");
   memory->setAlignment(llvm::Align(64));
   builder_.CreateMemSet(memory, builder_.getInt8(0), length * ir::ByteSize(type.scalar), memory->getAlign());
   arrays_.Set(result) = memory;
@@ -37,24 +35,17 @@ LaneBody::Place LaneBody::LocalPlace(ir::Inst inst) {
   ir::Type element = context_.module.ElementType(function_, base, data.attr);
   bool in_lanes = false;
   for (ir::Value index : function_.Indices(inst)) in_lanes |= !IsShared(index);
-  uint64_t component = data.component == ir::kNoAttr ? 0 : data.component;
+  uint64_t component = ComponentOf(data);
   ADC_CHECK(function_.Indices(inst).size() == 1, "a local array has one axis");
   Value* position = IndexOf(function_.Indices(inst)[0], in_lanes);
   position = builder_.CreateMul(position, Number(uint64_t{element.Components()} * shape_.count, in_lanes));
   position = builder_.CreateAdd(position, Number(component * shape_.count, in_lanes));
-  Place place;
-  place.scalar = element.scalar;
-  place.type = element.scalar == Scalar::I1 ? builder_.getInt8Ty()
-                                            : scalars_.RegisterType(element.scalar)->getScalarType();
+  llvm::Type* type = ElementType(element.scalar);
   llvm::AllocaInst* array = arrays_.Get(base);
-  if (in_lanes) {
-    position = builder_.CreateAdd(position, LaneNumbers(builder_.getInt64Ty()));
-    place.each = builder_.CreateGEP(place.type, array, position);
-  } else {
-    place.first = builder_.CreateInBoundsGEP(place.type, array, position);
-    place.stride = ir::ByteSize(element.scalar);
-  }
-  return place;
+  if (!in_lanes)
+    return {element.scalar, builder_.CreateInBoundsGEP(type, array, position), ir::ByteSize(element.scalar)};
+  position = builder_.CreateAdd(position, LaneNumbers(builder_.getInt64Ty()));
+  return {element.scalar, builder_.CreateGEP(type, array, position)};
 }
 
 LaneBody::Place LaneBody::BufferPlace(ir::Inst inst) {
@@ -84,25 +75,15 @@ LaneBody::Place LaneBody::BufferPlace(ir::Inst inst) {
     position = builder_.CreateAdd(position, index);
   }
   if (position == nullptr) position = builder_.getInt64(0);
-  uint64_t component = data.component == ir::kNoAttr ? 0 : data.component;
+  uint64_t component = ComponentOf(data);
   if (element.Components() > 1) {
     position = builder_.CreateMul(position, Number(element.Components(), in_lanes));
     position = builder_.CreateAdd(position, Number(component, in_lanes));
   }
-  Place place;
-  place.scalar = element.scalar;
-  place.type = element.scalar == Scalar::I1 ? builder_.getInt8Ty()
-                                            : scalars_.RegisterType(element.scalar)->getScalarType();
   Value* start = base_data.kind == ir::ValueKind::Global ? context_.body.memory().TableOf(base)
                                                          : hooks_.BufferAddress(base_data.number);
-  Value* address = builder_.CreateGEP(place.type, start, position);
-  if (even) {
-    place.first = address;
-    place.stride = slope * static_cast<int64_t>(element.Components()) *
-                   static_cast<int64_t>(ir::ByteSize(element.scalar));
-  } else {
-    place.each = address;
-  }
+  Place place{element.scalar, builder_.CreateGEP(ElementType(element.scalar), start, position)};
+  if (even) place.stride = slope * static_cast<int64_t>(element.ElementBytes());
   return place;
 }
 
@@ -121,63 +102,48 @@ LaneBody::Place LaneBody::LayoutPlace(ir::Inst inst) {
   }
   bool in_lanes = !even;
   ir::Type element = context_.module.ElementType(function_, function_.Operand(inst, 0), data.attr);
-  uint64_t component = data.component == ir::kNoAttr ? 0 : data.component;
+  uint64_t component = ComponentOf(data);
   Value* offset = Number(field.offset + component * ir::ByteSize(element.scalar), in_lanes);
   for (size_t axis = 0; axis < indices.size(); ++axis) {
-    Value* rest = IndexOf(indices[axis], in_lanes);
-    uint64_t below = 1;  // cells of the levels inside the current one
-    for (const ir::LayoutLevel& level : field.axes[axis].levels) below *= level.extent;
-    bool outermost = true;
-    for (const ir::LayoutLevel& level : field.axes[axis].levels) {
-      below /= level.extent == 0 ? 1 : level.extent;
-      if (level.extent == 1 && !outermost) continue;
-      Value* digit = below > 1 ? builder_.CreateUDiv(rest, Number(below, in_lanes)) : rest;
-      if (!outermost) digit = builder_.CreateURem(digit, Number(level.extent, in_lanes));
-      offset = builder_.CreateAdd(offset, builder_.CreateMul(digit, Number(level.stride, in_lanes)));
-      outermost = false;
+    Value* whole = IndexOf(indices[axis], in_lanes);
+    for (const ir::LayoutDigit& of : ir::DigitsOf(field.axes[axis])) {
+      Value* digit = of.divisor > 1 ? builder_.CreateUDiv(whole, Number(of.divisor, in_lanes)) : whole;
+      if (of.modulus != 0) digit = builder_.CreateURem(digit, Number(of.modulus, in_lanes));
+      offset = builder_.CreateAdd(offset, builder_.CreateMul(digit, Number(of.stride, in_lanes)));
     }
   }
-  Place place;
-  place.scalar = element.scalar;
-  place.type = element.scalar == Scalar::I1 ? builder_.getInt8Ty()
-                                            : scalars_.RegisterType(element.scalar)->getScalarType();
-  Value* address = builder_.CreateGEP(builder_.getInt8Ty(), hooks_.BufferAddress(base.number), offset);
-  if (even) {
-    place.first = address;
-    place.stride = stride;
-  } else {
-    place.each = address;
-  }
+  Place place{element.scalar,
+              builder_.CreateGEP(builder_.getInt8Ty(), hooks_.BufferAddress(base.number), offset)};
+  if (even) place.stride = stride;
   return place;
 }
 
 LaneBody::Place LaneBody::PlaceOf(ir::Inst inst) {
-  const ir::ValueData& base = function_[function_.Operand(inst, 0)];
-  if (base.type.IsLayout()) return LayoutPlace(inst);
-  if (base.type.IsBuffer() || base.kind == ir::ValueKind::Global) return BufferPlace(inst);
-  return LocalPlace(inst);
+  BaseKind base = BaseOf(function_, inst);
+  if (base == BaseKind::Layout) return LayoutPlace(inst);
+  return base == BaseKind::Local ? LocalPlace(inst) : BufferPlace(inst);
 }
 
 Value* LaneBody::Addresses(const Place& place) {
-  if (place.each != nullptr) return place.each;
+  if (!place.stride) return place.address;
   llvm::SmallVector<llvm::Constant*, 16> distances;
   for (uint32_t lane = 0; lane < shape_.count; ++lane)
     distances.push_back(llvm::ConstantInt::getSigned(builder_.getInt64Ty(), *place.stride * lane));
-  return builder_.CreateGEP(builder_.getInt8Ty(), place.first, llvm::ConstantVector::get(distances));
+  return builder_.CreateGEP(builder_.getInt8Ty(), place.address, llvm::ConstantVector::get(distances));
 }
 
 Value* LaneBody::Load(ir::Inst inst, const Place& place) {
   uint32_t size = ir::ByteSize(place.scalar);
-  llvm::Type* type = InLanes(place.type);
+  llvm::Type *element = ElementType(place.scalar), *type = InLanes(element);
   Value* none = llvm::Constant::getNullValue(type);
   llvm::Instruction* load = nullptr;
   Value* loaded = nullptr;
-  if (place.first != nullptr && *place.stride == 0) {
+  if (place.stride == 0) {
     // A lane is active, so that the one element is there.
-    load = builder_.CreateAlignedLoad(place.type, place.first, llvm::Align(size));
+    load = builder_.CreateAlignedLoad(element, place.address, llvm::Align(size));
     loaded = Splat(load);
-  } else if (place.first != nullptr && *place.stride == int64_t{size}) {
-    load = builder_.CreateMaskedLoad(type, place.first, llvm::Align(size), mask_, none);
+  } else if (place.stride == int64_t{size}) {
+    load = builder_.CreateMaskedLoad(type, place.address, llvm::Align(size), mask_, none);
     loaded = load;
   } else {
     load = builder_.CreateMaskedGather(type, Addresses(place), llvm::Align(size), mask_, none);
@@ -189,10 +155,10 @@ Value* LaneBody::Load(ir::Inst inst, const Place& place) {
 
 void LaneBody::Store(ir::Inst inst, const Place& place, Value* value) {
   llvm::Align alignment(ir::ByteSize(place.scalar));
-  if (place.scalar == Scalar::I1) value = builder_.CreateZExt(value, InLanes(place.type));
+  if (place.scalar == Scalar::I1) value = builder_.CreateZExt(value, InLanes(builder_.getInt8Ty()));
   llvm::Instruction* store = nullptr;
-  if (place.first != nullptr && *place.stride == static_cast<int64_t>(alignment.value())) {
-    store = builder_.CreateMaskedStore(value, place.first, alignment, mask_);
+  if (place.stride == static_cast<int64_t>(alignment.value())) {
+    store = builder_.CreateMaskedStore(value, place.address, alignment, mask_);
   } else {
     store = builder_.CreateMaskedScatter(value, Addresses(place), alignment, mask_);
   }
@@ -201,8 +167,7 @@ void LaneBody::Store(ir::Inst inst, const Place& place, Value* value) {
 
 void LaneBody::EmitAccess(ir::Inst inst, uint32_t position) {
   const ir::InstData& data = function_[inst];
-  const ir::ValueData& base = function_[function_.Operand(inst, 0)];
-  bool is_local = !base.type.IsBuffer() && !base.type.IsLayout() && base.kind != ir::ValueKind::Global;
+  bool is_local = BaseOf(function_, inst) == BaseKind::Local;
   if (data.op == Op::Load) return Bind(function_.Result(inst), Load(inst, PlaceOf(inst)));
   if (data.op == Op::Store) return Store(inst, PlaceOf(inst), Get(function_.AccessValues(inst)[0]));
   bool plain = is_local || (data.op == Op::AddTo && data.Has(ir::Word::Plain));
@@ -214,9 +179,8 @@ void LaneBody::EmitAccess(ir::Inst inst, uint32_t position) {
   Place place = PlaceOf(inst);
   Value* old = Load(inst, place);
   Value* value = Get(function_.AccessValues(inst)[0]);
-  Value* sum = place.scalar == Scalar::I1 ? builder_.CreateXor(old, value)
-                                          : scalars_.Emit(Op::Add, place.scalar, place.scalar, {old, value});
-  Store(inst, place, sum);
+  Op sum = *ir::CombinedBy(data.op, place.scalar);
+  Store(inst, place, scalars_.Emit(sum, place.scalar, place.scalar, {old, value}));
   if (data.result_count != 0) Bind(function_.Result(inst), old);
 }
 

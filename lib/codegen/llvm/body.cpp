@@ -87,7 +87,7 @@ void BodyEmitter::EmitPure(ir::Inst inst) {
 }
 
 void BodyEmitter::EmitAccess(ir::Inst inst) {
-  bool asks = runs_all_ != nullptr && memory_.IsShared(inst) && !kernel_[inst].Has(ir::Word::Private);
+  bool asks = runs_all_ != nullptr && IsAtomicUpdate(kernel_, inst) && !kernel_[inst].Has(ir::Word::Private);
   auto emit = [&] {
     if (!sums_.Accumulate(inst)) return memory_.EmitAccess(inst);
     // Nothing reads the old value of a sum, which has none.
@@ -189,16 +189,8 @@ void BodyEmitter::EmitRow(ir::Inst inst) {
 }
 
 void BodyEmitter::EmitParameterComponent(ir::Inst inst) {
-  ir::Value base = kernel_.Operand(inst, 0);
-  uint32_t component = 0;
-  uint32_t columns = kernel_.TypeOf(base).columns;
-  if (kernel_[inst].op == Op::MatGet) {
-    component = static_cast<uint32_t>(*kernel_.IntegerConstant(kernel_.Operand(inst, 1))) * columns +
-                static_cast<uint32_t>(*kernel_.IntegerConstant(kernel_.Operand(inst, 2)));
-  } else {
-    component = static_cast<uint32_t>(*kernel_.IntegerConstant(kernel_.Operand(inst, 1)));
-  }
-  values_.Bind(kernel_.Result(inst), hooks_.ParameterComponent(kernel_[base].number, component));
+  uint32_t param = kernel_[kernel_.Operand(inst, 0)].number;
+  values_.Bind(kernel_.Result(inst), hooks_.ParameterComponent(param, ParameterComponentOf(kernel_, inst)));
 }
 
 /// Several turns at once, as `turns` says.
@@ -321,7 +313,7 @@ void BodyEmitter::EmitIf(ir::Inst inst) {
 
 void BodyEmitter::EmitBranch(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
-  bool has_else = kernel_[data.regions[1]].insts.size() > 1 || data.result_count != 0;
+  bool has_else = HasElse(kernel_, inst);
   Value* condition = values_.Get(kernel_.Operand(inst, 0));
   llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* then_block = NewBlock(builder_, "then");

@@ -183,7 +183,7 @@ void TurnsTogether::EmitGuardedRound(Value* first, uint32_t copies, llvm::SmallV
   carried = Join(carried, end, starts, before);
   llvm::SmallVector<Value*> nothing;
   for (size_t n = 0; n < own.size(); ++n) {
-    ir::Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sums[n % sums.size()])[0]).scalar;
+    ir::Scalar scalar = UpdateScalar(kernel_, sums[n % sums.size()]);
     nothing.push_back(scalars_.Constant(scalar, StartOf(ir::Reduction::Add, scalar)));
   }
   own = Join(own, end, nothing, before);

@@ -61,7 +61,7 @@ class GatherTables final : public SumEmitter {
 
   void BeginGathered(const PrivateSums& sums) override {
     for (ir::Inst first : sums.gathered) {
-      Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(first)[0]).scalar;
+      Scalar scalar = UpdateScalar(kernel_, first);
       auto* tags = hooks_.Local(llvm::ArrayType::get(builder_.getInt64Ty(), kSlots), "tags");
       auto* partial = hooks_.Local(llvm::ArrayType::get(scalars_.RegisterType(scalar), kSlots), "sums");
       builder_.CreateMemSet(tags, builder_.getInt8(0), kSlots * 8, tags->getAlign());
@@ -71,9 +71,7 @@ class GatherTables final : public SumEmitter {
 
   void AddGathered(ir::Inst inst, uint32_t number) override {
     const Table& table = tables_[number];
-    Value* value = values_.Get(kernel_.AccessValues(inst)[0]);
-    if (kernel_[inst].op == Op::AtomicSub)
-      value = scalars_.Emit(Op::Neg, table.scalar, table.scalar, {value});
+    Value* value = ValueOf(inst);
     llvm::Type* word = builder_.getInt64Ty();
     Value* address = builder_.CreatePtrToInt(memory_.AddressOf(inst), word);
     Value* slot = builder_.CreateLShr(address, llvm::Log2_32(ir::ByteSize(table.scalar)));
@@ -88,7 +86,7 @@ class GatherTables final : public SumEmitter {
     llvm::Type* type = scalars_.RegisterType(table.scalar);
     Value* place = builder_.CreateInBoundsGEP(type, table.partial, slot);
     Value* partial = builder_.CreateLoad(type, place);
-    builder_.CreateStore(Combine(Reduction::Add, false, table.scalar, partial, value), place);
+    builder_.CreateStore(memory_.Combine(Op::AtomicAdd, table.scalar, partial, {value}), place);
     builder_.CreateBr(done);
     builder_.SetInsertPoint(other);
     llvm::CallInst* call =

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/common/questions.h"
 #include "ir/module.h"
 #include "support/check.h"
 
@@ -69,10 +70,8 @@ bool LaneFlow::IsFunction(ir::Inst inst) const {
 
 Value* LaneFlow::EmitOperation(ir::Inst inst, llvm::ArrayRef<Value*> operands) {
   if (IsFunction(inst)) return EmitFunction(inst, operands);
-  Op op = function_[inst].op;
-  ir::Value result = function_.Result(inst);
-  Scalar typed = function_.TypeOf(function_.Operand(inst, op == Op::Select ? 1 : 0)).scalar;
-  return scalars_.Emit(op, typed, function_.TypeOf(result).scalar, operands);
+  Scalar result = function_.TypeOf(function_.Result(inst)).scalar;
+  return scalars_.Emit(function_[inst].op, OperandScalar(function_, inst), result, operands);
 }
 
 void LaneFlow::EmitPure(ir::Inst inst, uint32_t) {

@@ -43,8 +43,7 @@ class LaneSums final : public SumEmitter {
   Value* ShareBranch(ir::Inst branch, Value* condition) override {
     const ir::InstData& data = kernel_[branch];
     ir::Block inside = data.regions[0];
-    bool has_else = kernel_[data.regions[1]].insts.size() > 1 || data.result_count != 0;
-    if (has_else || data.Has(ir::Word::ThenCounters)) return nullptr;
+    if (HasElse(kernel_, branch) || data.Has(ir::Word::ThenCounters)) return nullptr;
     std::vector<ir::Value> roots;
     bool has_sums = false;
     for (ir::Inst inst : kernel_[inside].insts) {
@@ -98,7 +97,7 @@ class LaneSums final : public SumEmitter {
     if (pending_.back().component < pending_.front().component)
       std::reverse(pending_.begin(), pending_.end());
     ir::Inst first = pending_.front().inst;
-    Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(first)[0]).scalar;
+    Scalar scalar = UpdateScalar(kernel_, first);
     Scalar summed = scalar == Scalar::F16 ? Scalar::F32 : scalar;
     llvm::SmallVector<Value*> operands{memory_.AddressOf(first)};
     for (const Pending& pending : pending_) operands.push_back(pending.value);
@@ -127,10 +126,8 @@ class LaneSums final : public SumEmitter {
   void BeginGathered(const PrivateSums&) override {}
 
   void AddGathered(ir::Inst inst, uint32_t) override {
-    ir::Value operand = kernel_.AccessValues(inst)[0];
-    Scalar scalar = kernel_.TypeOf(operand).scalar;
-    Value* value = values_.Get(operand);
-    if (kernel_[inst].op == Op::AtomicSub) value = scalars_.Emit(Op::Neg, scalar, scalar, {value});
+    Scalar scalar = UpdateScalar(kernel_, inst);
+    Value* value = ValueOf(inst);
     if (adds_where_ != nullptr)
       value = builder_.CreateSelect(adds_where_, value,
                                     scalars_.Constant(scalar, codegen::StartOf(Reduction::Add, scalar)));
@@ -138,7 +135,7 @@ class LaneSums final : public SumEmitter {
       turns_.back().sums->Add(inst, value);
       return;
     }
-    uint32_t component = kernel_[inst].component == ir::kNoAttr ? 0 : kernel_[inst].component;
+    uint32_t component = ComponentOf(kernel_[inst]);
     if (!pending_.empty() && !IsNeighbour(inst, component)) Flush();
     if (scalar == Scalar::F16) value = scalars_.Emit(Op::Cast, scalar, Scalar::F32, {value});
     pending_.push_back({inst, component, value});
@@ -169,8 +166,8 @@ class LaneSums final : public SumEmitter {
   Reduced OverLanes(const Sum& sum, Reduced own, uint32_t lanes) {
     const GpuDialect& wave = *hooks_.Wave();
     Value* at_once = AddAtOnce(sum, own.total, lanes);
-    own.total = at_once != nullptr ? at_once
-                                   : TotalOverLanes(sum.what->reduction, sum.what->scalar, own.total, lanes);
+    own.total =
+        at_once != nullptr ? at_once : TotalOverLanes(sum.what->update, sum.what->scalar, own.total, lanes);
     if (own.touched != nullptr) {
       Value* touched = wave.LanesWhere(builder_, wave.EveryLane(builder_), own.touched);
       own.touched = builder_.CreateICmpNE(touched, llvm::ConstantInt::get(touched->getType(), 0));
@@ -178,11 +175,11 @@ class LaneSums final : public SumEmitter {
     return own;
   }
 
-  Value* TotalOverLanes(Reduction reduction, Scalar scalar, Value* own, uint32_t lanes) {
+  Value* TotalOverLanes(Op update, Scalar scalar, Value* own, uint32_t lanes) {
     const GpuDialect& wave = *hooks_.Wave();
     for (uint32_t distance = lanes / 2; distance != 0; distance /= 2) {
       Value* other = wave.ReadScalarAcross(builder_, own, distance);
-      own = Combine(reduction, false, scalar, own, other);
+      own = memory_.Combine(update, scalar, own, {other});
     }
     return own;
   }
@@ -208,7 +205,7 @@ class LaneSums final : public SumEmitter {
     small = builder_.CreateZExt(small, own->getType());
     builder_.CreateBr(join);
     builder_.SetInsertPoint(in_rounds);
-    Value* total = TotalOverLanes(sum.what->reduction, sum.what->scalar, own, lanes);
+    Value* total = TotalOverLanes(sum.what->update, sum.what->scalar, own, lanes);
     GoOnIn(builder_, join);
     llvm::PHINode* either = builder_.CreatePHI(own->getType(), 2);
     either->addIncoming(small, at_once);
@@ -272,14 +269,8 @@ class LaneSums final : public SumEmitter {
   }
 
   bool IsNeighbour(ir::Inst inst, uint32_t component) const {
-    const ir::InstData& data = kernel_[inst];
     const Pending& last = pending_.back();
-    if (pending_.size() == kMostComponents || kernel_[last.inst].attr != data.attr ||
-        kernel_[last.inst].index_count != data.index_count)
-      return false;
-    for (uint32_t n = 0; n < 1u + data.index_count; ++n) {
-      if (kernel_.Operand(last.inst, n) != kernel_.Operand(inst, n)) return false;
-    }
+    if (pending_.size() == kMostComponents || !IsOneElement(kernel_, last.inst, inst)) return false;
     // From either end: components come up or down.
     bool up = pending_.size() == 1 || pending_[0].component < pending_[1].component;
     bool down = pending_.size() == 1 || pending_[0].component > pending_[1].component;

@@ -77,13 +77,6 @@ void MemoryEmitter::ClearElement(ir::Inst array, Value* memory, Value* turn) {
                               llvm::Align(ir::ByteSize(scalar)));
 }
 
-MemoryEmitter::BaseKind MemoryEmitter::KindOf(ir::Inst inst) const {
-  const ir::ValueData& base = kernel_[kernel_.Operand(inst, 0)];
-  if (base.type.IsBuffer()) return BaseKind::Buffer;
-  if (base.type.IsLayout()) return BaseKind::Layout;
-  return base.kind == ir::ValueKind::Global ? BaseKind::Constant : BaseKind::Local;
-}
-
 Value* MemoryEmitter::ArrayAddress(ir::Value base) {
   const ir::ValueData& data = kernel_[base];
   if (data.kind != ir::ValueKind::Global) return arrays_.Get(base);
@@ -140,8 +133,8 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
   ir::Type element = module_.ElementType(kernel_, base, data.attr);
   ADC_CHECK(element.IsScalar() || data.component != ir::kNoAttr,
             "an access of a whole vector reaches code generation");
-  uint32_t component = data.component == ir::kNoAttr ? 0 : data.component;
-  Cell cell{KindOf(inst), nullptr, element.scalar};
+  uint32_t component = ComponentOf(data);
+  Cell cell{BaseOf(kernel_, inst), nullptr, element.scalar};
   llvm::Type* type = scalars_.MemoryType(element.scalar);
   if (cell.kind == BaseKind::Layout) {
     const ir::LayoutField& field = module_.layouts[base_data.type.count].fields[data.attr];
@@ -168,13 +161,6 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
 void MemoryEmitter::EmitAccess(ir::Inst inst) {
   Value* result = Access(inst);
   if (result != nullptr && kernel_[inst].result_count != 0) values_.Bind(kernel_.Result(inst), result);
-}
-
-bool MemoryEmitter::IsShared(ir::Inst inst) const {
-  const ir::InstData& data = kernel_[inst];
-  BaseKind kind = KindOf(inst);
-  if (kind != BaseKind::Buffer && kind != BaseKind::Layout) return false;
-  return ir::IsAtomic(data.op) || (data.op == Op::AddTo && !data.Has(ir::Word::Plain));
 }
 
 Value* MemoryEmitter::Access(ir::Inst inst) {

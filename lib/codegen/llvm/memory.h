@@ -6,6 +6,7 @@
 // layout, where an index splits into one digit per `dense` level. Atomics are relaxed: a task orders only its
 // end.
 
+#include "codegen/common/questions.h"
 #include "codegen/llvm/alias.h"
 #include "codegen/llvm/atomic_update.h"
 #include "codegen/llvm/values.h"
@@ -29,8 +30,6 @@ class MemoryEmitter {
   void SetInLoop(bool in_loop) { in_loop_ = in_loop; }
   /// No other thread updates what the accesses emitted from here on update: they are not atomic.
   void SetAlone(bool alone) { alone_ = alone; }
-  /// Whether `inst` updates memory that other iterations may update too.
-  bool IsShared(ir::Inst inst) const;
   /// The parallel loop that is being emitted and its flat iteration, i64; null: none, or it is not known.
   void SetIteration(ir::Inst loop, llvm::Value* iteration) {
     loop_ = loop;
@@ -51,12 +50,13 @@ class MemoryEmitter {
   void EmitAtomic(ir::Inst access, ir::Op op, ir::Scalar scalar, llvm::Value* value);
   /// The address of the cell of `access`.
   llvm::Value* AddressOf(ir::Inst access) { return CellOf(access).address; }
+  /// The new value of an update in register form.
+  llvm::Value* Combine(ir::Op op, ir::Scalar scalar, llvm::Value* old, llvm::ArrayRef<llvm::Value*> operands);
   void EmitRowAccess(ir::Inst inst);
   /// The address of the first element of a module constant.
   llvm::Value* TableOf(ir::Value base) { return ArrayAddress(base); }
 
  private:
-  enum class BaseKind : uint8_t { Buffer, Layout, Local, Constant };
   struct Cell {
     BaseKind kind = BaseKind::Buffer;
     llvm::Value* address = nullptr;
@@ -64,7 +64,6 @@ class MemoryEmitter {
     bool common = false;  ///< of an array of a team
   };
 
-  BaseKind KindOf(ir::Inst inst) const;
   Cell CellOf(ir::Inst inst);
   /// The element that the indices of an access to a buffer or an array name, i64.
   llvm::Value* ElementOf(ir::Inst inst);
@@ -82,8 +81,6 @@ class MemoryEmitter {
   AtomicCell Atomic(const Cell& cell) const;
   MarkAccess MarkOf(ir::Inst inst) const;
   llvm::Value* CompareExchange(ir::Inst inst, const Cell& cell, llvm::Value* expected, llvm::Value* desired);
-  /// The new value of an update in register form.
-  llvm::Value* Combine(ir::Op op, ir::Scalar scalar, llvm::Value* old, llvm::ArrayRef<llvm::Value*> operands);
   llvm::Align AlignOf(const Cell& cell) const { return llvm::Align(ir::ByteSize(cell.scalar)); }
 
   const ir::Module& module_;

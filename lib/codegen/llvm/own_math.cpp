@@ -1,6 +1,7 @@
 #include "codegen/llvm/own_math.h"
 
 #include "codegen/common/math_functions.h"
+#include "codegen/common/questions.h"
 #include "codegen/llvm/device_calls.h"
 #include "ir/module.h"
 #include "llvm/IR/Module.h"
@@ -57,9 +58,8 @@ class MathText final : public LaneFlow {
     Op op = function_[inst].op;
     if (op == Op::Fma && !shape_.fuses)
       return builder_.CreateFAdd(builder_.CreateFMul(operands[0], operands[1]), operands[2]);
-    ir::Value typed = function_.Operand(inst, op == Op::Select ? 1 : 0);
-    return scalars.Emit(op, function_.TypeOf(typed).scalar, function_.TypeOf(function_.Result(inst)).scalar,
-                        operands);
+    ir::Scalar result = function_.TypeOf(function_.Result(inst)).scalar;
+    return scalars.Emit(op, OperandScalar(function_, inst), result, operands);
   }
   Value* EmitFunction(ir::Inst, llvm::ArrayRef<Value*>) override {
     ADC_UNREACHABLE("a function of our own that calls another");

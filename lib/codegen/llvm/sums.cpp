@@ -2,7 +2,6 @@
 
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
-#include "support/check.h"
 
 namespace adc::codegen {
 
@@ -37,30 +36,16 @@ bool SumEmitter::Accumulate(ir::Inst inst) {
   return false;
 }
 
-Value* SumEmitter::Combine(Reduction reduction, bool subtract, Scalar scalar, Value* old, Value* value) {
-  bool truth = scalar == Scalar::I1;
-  switch (reduction) {
-    case Reduction::Add:
-      if (truth) return builder_.CreateXor(old, value);
-      return scalars_.Emit(subtract ? Op::Sub : Op::Add, scalar, scalar, {old, value});
-    case Reduction::Min:
-      return truth ? builder_.CreateAnd(old, value) : scalars_.Emit(Op::Min, scalar, scalar, {old, value});
-    case Reduction::Max:
-      return truth ? builder_.CreateOr(old, value) : scalars_.Emit(Op::Max, scalar, scalar, {old, value});
-    case Reduction::And:
-      return builder_.CreateAnd(old, value);
-    case Reduction::Or:
-      return builder_.CreateOr(old, value);
-    case Reduction::Xor:
-      return builder_.CreateXor(old, value);
-  }
-  ADC_UNREACHABLE("kind of a reduction");
+Value* SumEmitter::ValueOf(ir::Inst update) {
+  Scalar scalar = UpdateScalar(kernel_, update);
+  Value* value = values_.Get(kernel_.AccessValues(update)[0]);
+  return kernel_[update].op == Op::AtomicSub ? scalars_.Emit(Op::Neg, scalar, scalar, {value}) : value;
 }
 
 void SumEmitter::AddToSum(ir::Inst inst, const Sum& sum) {
   Scalar scalar = sum.what->scalar;
-  Scalar own = kernel_.TypeOf(kernel_.AccessValues(inst)[0]).scalar;
-  Value* value = scalars_.Emit(Op::Cast, own, scalar, {values_.Get(kernel_.AccessValues(inst)[0])});
+  Value* own = values_.Get(kernel_.AccessValues(inst)[0]);
+  Value* value = scalars_.Emit(Op::Cast, UpdateScalar(kernel_, inst), scalar, {own});
   Value* old = builder_.CreateLoad(sum.total->getAllocatedType(), sum.total);
   Value* total = nullptr;
   {
@@ -69,7 +54,7 @@ void SumEmitter::AddToSum(ir::Inst inst, const Sum& sum) {
     llvm::FastMathFlags flags = builder_.getFastMathFlags();
     flags.setAllowReassoc(true);
     builder_.setFastMathFlags(flags);
-    total = Combine(sum.what->reduction, kernel_[inst].op == Op::AtomicSub, scalar, old, value);
+    total = memory_.Combine(kernel_[inst].op, scalar, old, {value});
   }
   builder_.CreateStore(total, sum.total);
   if (sum.touched != nullptr) builder_.CreateStore(builder_.getTrue(), sum.touched);
@@ -85,7 +70,7 @@ void SumEmitter::UpdateIf(Value* condition, const Sum& sum, Value* total) {
 }
 
 void SumEmitter::Update(const Sum& sum, Value* total) {
-  memory_.EmitAtomic(sum.what->first, sum.what->Atomic(), sum.what->scalar,
+  memory_.EmitAtomic(sum.what->first, sum.what->update, sum.what->scalar,
                      total != nullptr ? total : TotalOf(sum));
 }
 

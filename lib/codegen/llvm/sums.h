@@ -61,8 +61,8 @@ class SumEmitter : protected KernelPart {
   virtual void EndSums(const std::vector<Sum>& sums) = 0;
   virtual void EndGathered() = 0;
 
-  llvm::Value* Combine(Reduction reduction, bool subtract, ir::Scalar scalar, llvm::Value* old,
-                       llvm::Value* value);
+  /// The number that an update adds.
+  llvm::Value* ValueOf(ir::Inst update);
   /// The number from which the sum starts: it leaves a cell as it is, to the bit.
   llvm::Constant* StartOf(const Sum& sum) const;
   llvm::Value* TotalOf(const Sum& sum);

@@ -119,7 +119,7 @@ void TurnSums::End() {
 
 Value* TurnSums::MergeRest(const Cell& cell, Value* filled) {
   llvm::Type* type = cell.pending[0]->getAllocatedType();
-  Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(cell.inst)[0]).scalar;
+  Scalar scalar = UpdateScalar(kernel_, cell.inst);
   Value* nothing = scalars_.Constant(scalar, StartOf(ir::Reduction::Add, scalar));
   Value* run = nothing;
   for (uint32_t level = 0; level < levels_; ++level) {
@@ -133,7 +133,7 @@ Value* TurnSums::MergeRest(const Cell& cell, Value* filled) {
 void TurnSums::Update(const std::vector<Value*>& totals) {
   for (size_t n = 0; n < held_.size(); ++n) {
     const Cell& cell = held_[n];
-    Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(cell.inst)[0]).scalar;
+    Scalar scalar = UpdateScalar(kernel_, cell.inst);
     Value* start = builder_.CreateLoad(cell.address->getAllocatedType(), cell.address);
     AtomicCell at{builder_.CreatePtrAdd(start, builder_.getInt64(static_cast<uint64_t>(cell.offset))),
                   totals[n]->getType(), llvm::Align(ir::ByteSize(scalar)), hooks_.AtomicScope()};

@@ -1,5 +1,6 @@
 #include "codegen/llvm/values.h"
 
+#include "codegen/common/questions.h"
 #include "ir/module.h"
 #include "ir/words.h"
 #include "support/check.h"
@@ -59,17 +60,15 @@ void ValueTable::EmitPure(ir::Inst inst) {
   ir::Type type = kernel_.TypeOf(result);
   if (wide_.Get(result) != nullptr) wide_.Set(result) = nullptr;  // of an emission before
   llvm::SmallVector<Value*> operands = GetAll(kernel_.Operands(inst));
-  ir::Value typed = kernel_.Operand(inst, data.op == Op::Select ? 1 : 0);
   if (data.Has(ir::Word::NoWrap)) {
     ir::Value a = kernel_.Operand(inst, 0), b = kernel_.Operand(inst, 1);
     if (wide_.Get(a) != nullptr || wide_.Get(b) != nullptr)
       wide_.Set(result) = scalars_.Emit(data.op, Scalar::I64, Scalar::I64, {Index(a), Index(b)}, data.words);
   }
-  if (data.op == Op::Cast && type.Is(Scalar::I64) && kernel_.TypeOf(typed).Is(Scalar::I32)) {
-    Bind(result, Index(typed));
-    return;
-  }
-  Bind(result, scalars_.Emit(data.op, kernel_.TypeOf(typed).scalar, type.scalar, operands, data.words));
+  Scalar from = OperandScalar(kernel_, inst);
+  if (data.op == Op::Cast && type.Is(Scalar::I64) && from == Scalar::I32)
+    return Bind(result, Index(kernel_.Operand(inst, 0)));
+  Bind(result, scalars_.Emit(data.op, from, type.scalar, operands, data.words));
 }
 
 void ValueTable::EmitShape(ir::Inst inst) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "codegen/common/questions.h"
 #include "codegen/spirv/body_turns.h"
 #include "ir/words.h"
 #include "support/check.h"
@@ -67,9 +68,8 @@ void BodyEmitter::EmitPure(ir::Inst inst) {
   if (narrow_ && narrow_->IsOfBounds(inst)) return;
   ir::Value result = function_.Result(inst);
   std::vector<Id> operands = values_.GetAll(function_.Operands(inst));
-  ir::Value typed = function_.Operand(inst, function_[inst].op == Op::Select ? 1 : 0);
   bool of_word = narrow_ && narrow_->IsOfIndex(inst);
-  ir::Scalar scalar = of_word ? ir::Scalar::U32 : function_.TypeOf(typed).scalar;
+  Scalar scalar = of_word ? Scalar::U32 : OperandScalar(function_, inst);
   FloatMode mode = scalars_.mode();
   if (function_[inst].Has(ir::Word::AsWritten)) scalars_.SetMode(FloatMode::Strict);
   values_.Bind(result, scalars_.Emit(function_[inst].op, scalar, function_.TypeOf(result).scalar, operands));
@@ -142,13 +142,9 @@ void BodyEmitter::EmitKernelInst(ir::Inst inst) {
 }
 
 void BodyEmitter::EmitParameterComponent(ir::Inst inst) {
-  ir::Value base = function_.Operand(inst, 0);
-  auto component = static_cast<uint32_t>(*function_.IntegerConstant(function_.Operand(inst, 1)));
-  if (function_[inst].op == Op::MatGet)
-    component = component * function_.TypeOf(base).columns +
-                static_cast<uint32_t>(*function_.IntegerConstant(function_.Operand(inst, 2)));
+  uint32_t param = function_[function_.Operand(inst, 0)].number;
   values_.Bind(function_.Result(inst),
-               kernel_->environment.words.ParameterComponent(function_[base].number, component));
+               kernel_->environment.words.ParameterComponent(param, ParameterComponentOf(function_, inst)));
 }
 
 std::vector<Id> BodyEmitter::Yielded(ir::Block block) {
@@ -275,7 +271,6 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
 void BodyEmitter::EmitIf(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
   const std::vector<uint32_t>& changed = states_.Of(inst);
-  bool has_else = function_[data.regions[1]].insts.size() > 1 || data.result_count != 0;
   Id condition = values_.Get(function_.Operand(inst, 0));
   struct Arm {
     Id end = 0;
@@ -292,7 +287,7 @@ void BodyEmitter::EmitIf(ir::Inst inst) {
     arms[side].end = f_.Block();
     arms[side].states = now;
   };
-  if (has_else) {
+  if (HasElse(function_, inst)) {
     f_.Either(condition, [&] { emit(0); }, [&] { emit(1); });
   } else {
     f_.When(condition, [&] { emit(0); });

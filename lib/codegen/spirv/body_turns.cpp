@@ -22,6 +22,7 @@
 #include <algorithm>
 
 #include "codegen/common/private_sums.h"
+#include "codegen/common/questions.h"
 #include "codegen/common/turn_cells.h"
 #include "codegen/spirv/body.h"
 
@@ -35,9 +36,8 @@ bool HeldTurns::IsPossible() const {
   // Where the device has an instruction for an update, holding alone takes as long as it saves.
   bool merges = Copies() != 1;
   return !sums.empty() && std::ranges::all_of(sums, [&](ir::Inst sum) {
-    ir::Scalar scalar = function_.TypeOf(function_.AccessValues(sum)[0]).scalar;
-    bool exchanges = WayOf(ir::Op::AtomicAdd, scalar, false, kernel_->environment.entry.context.ability) ==
-                     AtomicWay::Loop;
+    bool exchanges = WayOf(ir::Op::AtomicAdd, UpdateScalar(function_, sum), false,
+                           kernel_->environment.entry.context.ability) == AtomicWay::Loop;
     return (exchanges || merges) && kernel_->in_step.Has(sum) && kernel_->in_step.IntoOneCell(sum);
   });
 }
@@ -48,8 +48,7 @@ uint32_t HeldTurns::Copies() const {
   if (!states_.Of(loop_).empty()) return 1;
   const std::vector<ir::Inst>& insts = function_[Body()].insts;
   bool fits = std::ranges::all_of(insts, [&](ir::Inst inst) {
-    if (IsOfTurn(function_, inst))
-      return SumEmitter::CanExchange(function_.TypeOf(function_.AccessValues(inst)[0]).scalar);
+    if (IsOfTurn(function_, inst)) return SumEmitter::CanExchange(UpdateScalar(function_, inst));
     bool is_access = ir::ClassOf(function_[inst].op) == ir::OpClass::Access;
     bool is_simple = InStep::IsFree(function_[inst].op) || ir::IsTerminator(function_[inst].op) ||
                      ir::ClassOf(function_[inst].op) == ir::OpClass::Function;
@@ -227,7 +226,7 @@ void HeldTurns::EmitCopies(Id number, uint32_t copies) {
   std::vector<ir::Scalar> scalars;
   ForEachSum([&](ir::Inst sum, Held& total) {
     std::vector<Id>& own = runs[scalars.size()];
-    scalars.push_back(function_.TypeOf(function_.AccessValues(sum)[0]).scalar);
+    scalars.push_back(UpdateScalar(function_, sum));
     Id nothing = scalars_.Constant(scalars.back(), StartOf(ir::Reduction::Add, scalars.back()));
     for (Id& value : own) value = f_.Phi(total.type, value, end, nothing, before);
   });

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analysis/walk.h"
+#include "codegen/common/questions.h"
 
 namespace adc::codegen::spirv {
 
@@ -41,18 +42,10 @@ bool InStep::IntoOneCell(ir::Inst sum) const {
 std::vector<ir::Inst> InStep::SumsFrom(ir::Block block, uint32_t position, uint32_t last) const {
   const std::vector<ir::Inst>& insts = (*kernel_)[block].insts;
   std::vector<ir::Inst> sums{insts[position]};
-  auto of_one_element = [&](ir::Inst a, ir::Inst b) {
-    if ((*kernel_)[a].attr != (*kernel_)[b].attr || (*kernel_)[a].index_count != (*kernel_)[b].index_count)
-      return false;
-    for (uint32_t n = 0; n < 1u + (*kernel_)[a].index_count; ++n) {
-      if (kernel_->Operand(a, n) != kernel_->Operand(b, n)) return false;
-    }
-    return true;
-  };
   for (++position; position < last; ++position) {
     ir::Inst next = insts[position];
     bool is_sum = Has(next) && ir::IsAccess((*kernel_)[next].op);
-    if (!is_sum || !of_one_element(sums[0], next)) break;
+    if (!is_sum || !IsOneElement(*kernel_, sums[0], next)) break;
     sums.push_back(next);
   }
   return sums;
@@ -84,7 +77,7 @@ bool InStep::FindIn(ir::Inst inst) {
     return Find(data.regions[0]);
   }
   return ir::IsAccess(data.op) && sums_->gathered_of.Get(inst) != ir::kNoAttr &&
-         can_add_(kernel_->TypeOf(kernel_->AccessValues(inst)[0]).scalar);
+         can_add_(UpdateScalar(*kernel_, inst));
 }
 
 }  // namespace adc::codegen::spirv

@@ -47,13 +47,6 @@ void MemoryEmitter::ClearCommon(ir::Inst inst, Id element) {
   f_.Store(f_.Element(spv::StorageClassWorkgroup, type, array, element), m_.constants.Null(type), 0);
 }
 
-MemoryEmitter::BaseKind MemoryEmitter::KindOf(ir::Inst inst) const {
-  const ir::ValueData& base = kernel_[kernel_.Operand(inst, 0)];
-  if (base.type.IsBuffer()) return BaseKind::Buffer;
-  if (base.type.IsLayout()) return BaseKind::Layout;
-  return base.kind == ir::ValueKind::Global ? BaseKind::Constant : BaseKind::Local;
-}
-
 Id MemoryEmitter::ConstantArray(ir::Value base) {
   const ir::ValueData& data = kernel_[base];
   Id& known = context_.constants[data.owner];
@@ -94,9 +87,9 @@ MemoryEmitter::Cell MemoryEmitter::CellOf(ir::Inst inst) {
   ir::Type element = context_.ir.ElementType(kernel_, base, data.attr);
   ADC_CHECK(element.IsScalar() || data.component != ir::kNoAttr,
             "an access of a whole vector reaches code generation");
-  uint32_t component = data.component == ir::kNoAttr ? 0 : data.component;
+  uint32_t component = ComponentOf(data);
   Cell cell;
-  cell.kind = KindOf(inst);
+  cell.kind = BaseOf(kernel_, inst);
   cell.scalar = element.scalar;
   cell.param = base_data.number;
   if (cell.InArray()) {
@@ -154,7 +147,7 @@ void MemoryEmitter::EmitAccess(ir::Inst inst) {
 Id MemoryEmitter::Access(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   if (data.op != Op::Load) texel_of_ = ir::Inst();
-  if (KindOf(inst) == BaseKind::Buffer &&
+  if (BaseOf(kernel_, inst) == BaseKind::Buffer &&
       environment_.entry.ImageOf(kernel_[kernel_.Operand(inst, 0)].number) != nullptr)
     return TexelAccess(inst);
   Cell cell = CellOf(inst);
@@ -181,42 +174,20 @@ void MemoryEmitter::EmitAtomic(ir::Inst access, Op op, Id value) {
 
 Id MemoryEmitter::Read(const Place& place, Scalar scalar) {
   Id loaded = f_.Load(TypeOf(m_, place.storage), place.pointer, place.alignment);
-  switch (place.storage) {
-    case Storage::U8:
-    case Storage::U16: {
-      bool is_signed = ir::IsSigned(scalar);
-      Id wide = f_.Emit(is_signed ? spv::OpSConvert : spv::OpUConvert, m_.types.Int(32), {loaded});
-      return scalar == Scalar::I1 ? scalars_.FromBits(scalar, wide) : wide;
-    }
-    case Storage::F16:
-      return f_.Emit(spv::OpFConvert, m_.types.Float(32), {loaded});
-    case Storage::U32:
-    case Storage::U64:
-      return scalars_.FromBits(scalar, loaded);
-    case Storage::F32:
-    case Storage::F64:
-      return loaded;
-  }
-  ADC_UNREACHABLE("a storage that cannot be read");
+  bool is_narrow = BytesOf(place.storage) < 4;
+  if (IsFloat(place.storage))
+    return is_narrow ? f_.Emit(spv::OpFConvert, m_.types.Float(32), {loaded}) : loaded;
+  if (!is_narrow) return scalars_.FromBits(scalar, loaded);
+  spv::Op widen = ir::IsSigned(scalar) ? spv::OpSConvert : spv::OpUConvert;
+  Id wide = f_.Emit(widen, m_.types.Int(32), {loaded});
+  return scalar == Scalar::I1 ? scalars_.FromBits(scalar, wide) : wide;
 }
 
 void MemoryEmitter::Write(const Place& place, Scalar scalar, Id value) {
-  switch (place.storage) {
-    case Storage::U8:
-    case Storage::U16:
-      value = f_.Emit(spv::OpUConvert, TypeOf(m_, place.storage), {scalars_.ToBits(scalar, value)});
-      break;
-    case Storage::F16:
-      value = f_.Emit(spv::OpFConvert, TypeOf(m_, place.storage), {value});
-      break;
-    case Storage::U32:
-    case Storage::U64:
-      value = scalars_.ToBits(scalar, value);
-      break;
-    case Storage::F32:
-    case Storage::F64:
-      break;
-  }
+  bool is_float = IsFloat(place.storage);
+  if (!is_float) value = scalars_.ToBits(scalar, value);
+  if (BytesOf(place.storage) < 4)
+    value = f_.Emit(is_float ? spv::OpFConvert : spv::OpUConvert, TypeOf(m_, place.storage), {value});
   f_.Store(place.pointer, value, place.alignment);
 }
 

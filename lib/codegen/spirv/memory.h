@@ -5,6 +5,7 @@
 // Memory is indexed by element: the offset of a layout's field is a multiple of its scalar, and so is every
 // stride above it.
 
+#include "codegen/common/questions.h"
 #include "codegen/spirv/atomics.h"
 #include "codegen/spirv/status.h"
 #include "codegen/spirv/values.h"
@@ -53,7 +54,6 @@ class MemoryEmitter {
   void Write(const Place& place, ir::Scalar scalar, Id value);
 
  private:
-  enum class BaseKind : uint8_t { Buffer, Layout, Local, Constant };
   /// An element: of a parameter by its number, of an array by its variable.
   struct Cell {
     BaseKind kind = BaseKind::Buffer;
@@ -68,7 +68,6 @@ class MemoryEmitter {
     bool InArray() const { return kind == BaseKind::Local || kind == BaseKind::Constant; }
   };
 
-  BaseKind KindOf(ir::Inst inst) const;
   Cell CellOf(ir::Inst inst);
   Id LayoutPosition(const ir::LayoutField& field, ir::Inst inst, uint32_t width);
   Id ConstantArray(ir::Value base);

@@ -1,5 +1,6 @@
 #include "codegen/spirv/storage.h"
 
+#include "codegen/common/questions.h"
 #include "ir/module.h"
 #include "support/check.h"
 
@@ -7,58 +8,27 @@ namespace adc::codegen::spirv {
 
 using ir::Op, ir::Scalar;
 
-uint32_t BytesOf(Storage storage) {
-  constexpr uint32_t kBytes[kStorageCount] = {1, 2, 4, 8, 2, 4, 8};
-  return kBytes[static_cast<uint8_t>(storage)];
-}
-
 Scalar ScalarOf(Storage storage) {
-  constexpr Scalar kScalars[kStorageCount] = {Scalar::U8,  Scalar::U16, Scalar::U32, Scalar::U64,
-                                              Scalar::F16, Scalar::F32, Scalar::F64};
+  constexpr Scalar kScalars[] = {Scalar::U8,  Scalar::U16, Scalar::U32, Scalar::U64,
+                                 Scalar::F16, Scalar::F32, Scalar::F64};
   return kScalars[static_cast<uint8_t>(storage)];
 }
 
 Storage WordStorage(Scalar scalar) {
-  switch (ir::ByteSize(scalar)) {
-    case 1:
-      return Storage::U8;
-    case 2:
-      return Storage::U16;
-    case 4:
-      return Storage::U32;
-    default:
-      return Storage::U64;
-  }
+  constexpr Storage kWords[] = {Storage::U8, Storage::U16, Storage::U32, Storage::U64};
+  return kWords[std::countr_zero(ir::ByteSize(scalar))];
 }
 
 Storage NaturalStorage(Scalar scalar) {
-  if (scalar == Scalar::F16) return Storage::F16;
-  if (scalar == Scalar::F32) return Storage::F32;
-  if (scalar == Scalar::F64) return Storage::F64;
-  return WordStorage(scalar);
+  constexpr Storage kFloats[] = {Storage::F16, Storage::F32, Storage::F64};
+  return ir::IsFloat(scalar) ? kFloats[std::countr_zero(ir::ByteSize(scalar)) - 1] : WordStorage(scalar);
 }
 
 Id TypeOf(ModuleBuilder& module, Storage storage) {
-  switch (storage) {
-    case Storage::U8:
-      module.AddCapability(spv::CapabilityStorageBuffer8BitAccess);
-      return module.types.Int(8);
-    case Storage::U16:
-      module.AddCapability(spv::CapabilityStorageBuffer16BitAccess);
-      return module.types.Int(16);
-    case Storage::U32:
-      return module.types.Int(32);
-    case Storage::U64:
-      return module.types.Int(64);
-    case Storage::F16:
-      module.AddCapability(spv::CapabilityStorageBuffer16BitAccess);
-      return module.types.Float(16);
-    case Storage::F32:
-      return module.types.Float(32);
-    case Storage::F64:
-      return module.types.Float(64);
-  }
-  ADC_UNREACHABLE("a storage without a type");
+  uint32_t bits = 8 * BytesOf(storage);
+  if (bits == 8) module.AddCapability(spv::CapabilityStorageBuffer8BitAccess);
+  if (bits == 16) module.AddCapability(spv::CapabilityStorageBuffer16BitAccess);
+  return IsFloat(storage) ? module.types.Float(bits) : module.types.Int(bits);
 }
 
 /// Metal's source gets a function for it, which says in one place what would be a loop at each addition.
@@ -81,14 +51,6 @@ bool IsCounts(const ir::Function& kernel, uint32_t param) {
   return ir::IsCounting(kernel.role) && param + size_t{1} == kernel.Params().size();
 }
 
-bool IsAtomicUpdate(const ir::Function& kernel, ir::Inst inst) {
-  const ir::InstData& data = kernel[inst];
-  ir::Type base = kernel.TypeOf(kernel.Operand(inst, 0));
-  if (!base.IsBuffer() && !base.IsLayout()) return false;
-  if (data.op == Op::AddTo) return !data.Has(ir::Word::Plain);
-  return ir::IsAtomic(data.op);
-}
-
 namespace {
 
 class UseFinder {
@@ -101,11 +63,9 @@ class UseFinder {
         added_(kernel.params.size()) {}
 
   void Visit(ir::Inst inst) {
-    const ir::InstData& data = kernel_[inst];
-    if (ir::IsAccess(data.op)) VisitAccess(inst);
-    for (ir::Block region : data.regions) {
-      if (!region.Valid()) continue;
-      for (ir::Inst inner : kernel_[region].insts) Visit(inner);
+    if (ir::IsAccess(kernel_[inst].op)) VisitAccess(inst);
+    for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region) {
+      for (ir::Inst inner : kernel_[kernel_[inst].regions[region]].insts) Visit(inner);
     }
   }
 

@@ -24,11 +24,15 @@ inline bool HasAddresses(Addressing addressing) {
 
 /// Element types of memory. Words are unsigned; i1 is a byte.
 enum class Storage : uint8_t { U8, U16, U32, U64, F16, F32, F64 };
-inline constexpr uint32_t kStorageCount = 7;
 
-uint32_t BytesOf(Storage storage);
 /// The scalar that stands for a storage in metadata.
 ir::Scalar ScalarOf(Storage storage);
+inline uint32_t BytesOf(Storage storage) {
+  return ir::ByteSize(ScalarOf(storage));
+}
+inline bool IsFloat(Storage storage) {
+  return ir::IsFloat(ScalarOf(storage));
+}
 Storage NaturalStorage(ir::Scalar scalar);
 /// Unsigned words of the same width.
 Storage WordStorage(ir::Scalar scalar);
@@ -55,9 +59,6 @@ AtomicWay WayOf(ir::Op op, ir::Scalar scalar, bool is_count, const AtomicAbility
 
 /// True for the parameter that takes the counts of a size kernel: only added to and raised, results unused.
 bool IsCounts(const ir::Function& kernel, uint32_t param);
-
-/// True where the access updates its element atomically: not in local arrays, not a decided `add_to`.
-bool IsAtomicUpdate(const ir::Function& kernel, ir::Inst inst);
 
 /// The accesses of a task to one parameter.
 struct ParamUse {

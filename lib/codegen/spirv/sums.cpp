@@ -1,5 +1,6 @@
 #include "codegen/spirv/sums.h"
 
+#include "codegen/common/questions.h"
 #include "support/check.h"
 
 namespace adc::codegen::spirv {
@@ -17,9 +18,9 @@ constexpr uint32_t kElements = 2, kElementsInWords = 4;
 }  // namespace
 
 Id SumEmitter::Accumulate(ir::Inst inst, Id total) {
-  Op op = kernel_[inst].op == Op::AddTo ? Op::AtomicAdd : kernel_[inst].op;
   Id value = values_.Get(kernel_.AccessValues(inst)[0]);
-  return memory_.atomics().Combine(op, sums_.sums[SumOf(inst)].scalar, total, std::span<const Id>(&value, 1));
+  return memory_.atomics().Combine(kernel_[inst].op, sums_.sums[SumOf(inst)].scalar, total,
+                                   std::span<const Id>(&value, 1));
 }
 
 spv::Op SumEmitter::Reduce(Reduction reduction, Scalar scalar) const {
@@ -145,13 +146,13 @@ Id SumEmitter::PeersOf(std::pair<Id, uint32_t> element, Id left) {
 }
 
 Id SumEmitter::ValueOf(ir::Inst sum) {
-  Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sum)[0]).scalar;
+  Scalar scalar = UpdateScalar(kernel_, sum);
   Id value = values_.Get(kernel_.AccessValues(sum)[0]);
   return kernel_[sum].op == Op::AtomicSub ? scalars_.Emit(Op::Neg, scalar, scalar, {value}) : value;
 }
 
 Id SumEmitter::TotalOf(ir::Inst sum, Id active) {
-  return AddOver(kernel_.TypeOf(kernel_.AccessValues(sum)[0]).scalar, active, ValueOf(sum));
+  return AddOver(UpdateScalar(kernel_, sum), active, ValueOf(sum));
 }
 
 // At level k two runs of 2^k threads become one: threads whose bit k is 0 give the later run away, their
@@ -184,7 +185,7 @@ Id SumEmitter::TotalOfRuns(Scalar scalar, std::vector<Id> runs, Id place, Id siz
 }
 
 void SumEmitter::AddTogether(std::span<const ir::Inst> sums, Id active, bool one_cell) {
-  Scalar scalar = kernel_.TypeOf(kernel_.AccessValues(sums[0])[0]).scalar;
+  Scalar scalar = UpdateScalar(kernel_, sums[0]);
   std::vector<Id> values;
   for (ir::Inst sum : sums) values.push_back(ValueOf(sum));
   uint32_t rounds = one_cell ? 1 : ir::ByteSize(scalar) < 4 ? kElementsInWords : kElements;
@@ -215,7 +216,7 @@ std::vector<SumEmitter::Left> SumEmitter::LeftOf(std::vector<Partial>& partials,
     Partial& partial = partials[sum];
     if ((partial.leads != 0) != by_subgroup) continue;
     Scalar scalar = sums_.sums[sum].scalar;
-    Op op = sums_.sums[sum].Atomic();
+    Op op = sums_.sums[sum].update;
     left.push_back({&partial.total, scalars_.RegisterType(scalar), [this, op, scalar](Id a, Id b) {
                       return memory_.atomics().Combine(op, scalar, a, std::span<const Id>(&b, 1));
                     }});
@@ -283,7 +284,7 @@ void SumEmitter::UpdateOverBlock(std::vector<Partial>& partials) {
 void SumEmitter::UpdateCells(std::span<const Partial> partials) {
   for (uint32_t sum = 0; sum < partials.size(); ++sum) {
     const Partial& partial = partials[sum];
-    auto update = [&] { memory_.EmitAtomic(sums_.sums[sum].first, sums_.sums[sum].Atomic(), partial.total); };
+    auto update = [&] { memory_.EmitAtomic(sums_.sums[sum].first, sums_.sums[sum].update, partial.total); };
     bool both = partial.leads != 0 && partial.touched != 0;
     Id one = partial.leads != 0 ? partial.leads : partial.touched;
     Id updates = both ? f_.Both(partial.leads, partial.touched) : one;
