@@ -27,6 +27,7 @@
 #include "codegen/llvm/body.h"
 #include "codegen/llvm/output_module.h"
 #include "diag/errors/codegen.h"
+#include "ir/module.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace adc::codegen {
@@ -37,7 +38,6 @@ using llvm::Value;
 constexpr const char* kImports[] = {
 #define ADC_MATH_IMPORT(symbol, form) #symbol,
 #include "artifact/math_imports.def"
-#include "ir/module.h"
 #undef ADC_MATH_IMPORT
 };
 
@@ -117,24 +117,24 @@ class TaskEmitter {
     builder_.CreateRetVoid();
   }
 
-  Value* TotalOf(const std::vector<Axis>& axes) {
-    Value* total = builder_.getInt64(1);
-    for (const Axis& axis : axes) total = builder_.CreateMul(total, axis.extent);
-    return total;
+  /// Ends a call for which `condition` holds with what `leave` emits.
+  template <class Leave>
+  void LeaveWhere(Value* condition, const char* name, const char* rest_name, Leave leave,
+                  llvm::MDNode* weights = nullptr) {
+    llvm::BasicBlock *inside = NewBlock(builder_, name), *rest = NewBlock(builder_, rest_name);
+    builder_.CreateCondBr(condition, inside, rest, weights);
+    builder_.SetInsertPoint(inside);
+    leave();
+    builder_.CreateRetVoid();
+    builder_.SetInsertPoint(rest);
   }
 
   /// Leaves a call that has every iteration to `alone`.
   void EmitAlone(const std::vector<Axis>& axes, llvm::Function* alone) {
     Value* from_first = builder_.CreateICmpEQ(hooks_.Begin(), builder_.getInt64(0));
-    Value* to_last = builder_.CreateICmpEQ(hooks_.End(), TotalOf(axes));
-    llvm::BasicBlock* all = NewBlock(builder_, "alone");
-    llvm::BasicBlock* some = NewBlock(builder_, "among_others");
-    builder_.CreateCondBr(builder_.CreateAnd(from_first, to_last), all, some);
-    builder_.SetInsertPoint(all);
-    llvm::Function* entry = hooks_.Entry();
-    CallForm(builder_, alone, {entry->getArg(0), entry->getArg(1), entry->getArg(2)});
-    builder_.CreateRetVoid();
-    builder_.SetInsertPoint(some);
+    Value* to_last = builder_.CreateICmpEQ(hooks_.End(), TotalOf(axes, builder_));
+    LeaveWhere(builder_.CreateAnd(from_first, to_last), "alone", "among_others",
+               [&] { CallForm(builder_, alone, {hooks_.Entry()->getArg(0), hooks_.Begin(), hooks_.End()}); });
   }
 
   /// Leaves the iterations of a call that meet those of no other call to `alone`, and calls the entry for
@@ -154,32 +154,24 @@ class TaskEmitter {
     Value* length = builder_.CreateSub(hooks_.End(), hooks_.Begin());
     Value* has_between = builder_.CreateICmpUGT(length, builder_.CreateShl(end, 1));
     has_between = builder_.CreateAnd(has_between, builder_.CreateICmpULT(length, most));
-    llvm::BasicBlock* between = NewBlock(builder_, "between");
-    llvm::BasicBlock* ends = NewBlock(builder_, "ends");
-    builder_.CreateCondBr(has_between, between, ends);
-    builder_.SetInsertPoint(between);
-    llvm::Function* entry = hooks_.Entry();
-    Value* first = builder_.CreateAdd(hooks_.Begin(), end);
-    Value* last = builder_.CreateSub(hooks_.End(), end);
-    builder_.CreateCall(entry, {entry->getArg(0), hooks_.Begin(), first});
-    CallForm(builder_, alone, {entry->getArg(0), first, last});
-    builder_.CreateCall(entry, {entry->getArg(0), last, hooks_.End()});
-    builder_.CreateRetVoid();
-    builder_.SetInsertPoint(ends);
+    LeaveWhere(has_between, "between", "ends", [&] {
+      llvm::Function* entry = hooks_.Entry();
+      Value* first = builder_.CreateAdd(hooks_.Begin(), end);
+      Value* last = builder_.CreateSub(hooks_.End(), end);
+      builder_.CreateCall(entry, {entry->getArg(0), hooks_.Begin(), first});
+      CallForm(builder_, alone, {entry->getArg(0), first, last});
+      builder_.CreateCall(entry, {entry->getArg(0), last, hooks_.End()});
+    });
   }
 
   /// Runs nothing where the bounds give fewer iterations than were dealt. That they give more is for the
   /// launcher to see, which knows all of them.
   void EmitGuard(const std::vector<Axis>& axes) {
-    Value* total = TotalOf(axes);
-    llvm::BasicBlock* moved = NewBlock(builder_, "bounds_moved");
-    llvm::BasicBlock* run = NewBlock(builder_, "run");
-    builder_.CreateCondBr(builder_.CreateICmpUGT(hooks_.End(), total), moved, run,
-                          llvm::MDBuilder(builder_.getContext()).createBranchWeights(1, 1000));
-    builder_.SetInsertPoint(moved);
-    hooks_.Raise(StatusCode::BoundsMoved, 0, total);
-    builder_.CreateRetVoid();
-    builder_.SetInsertPoint(run);
+    Value* total = TotalOf(axes, builder_);
+    LeaveWhere(
+        builder_.CreateICmpUGT(hooks_.End(), total), "bounds_moved", "run",
+        [&] { hooks_.Raise(StatusCode::BoundsMoved, 0, total); },
+        llvm::MDBuilder(builder_.getContext()).createBranchWeights(1, 1000));
   }
 
   void EmitRows(ir::Inst loop, const std::vector<Axis>& axes) {
@@ -202,16 +194,10 @@ class TaskEmitter {
     llvm::BasicBlock* rows = NewBlock(builder_, "rows");
     llvm::BasicBlock* exit = NewBlock(builder_, "rows_end");
     GoOnIn(builder_, rows);
-    llvm::Type* word = builder_.getInt64Ty();
-    llvm::PHINode* position = builder_.CreatePHI(word, 2, "position");
-    llvm::PHINode* start = builder_.CreatePHI(word, 2, "start");
-    position->addIncoming(hooks_.Begin(), before);
-    start->addIncoming(first_start, before);
+    llvm::PHINode* position = BeginPhi(builder_, hooks_.Begin(), before, "position");
+    llvm::PHINode* start = BeginPhi(builder_, first_start, before, "start");
     std::vector<llvm::PHINode*> digits;
-    for (size_t n = 0; n < outer_count; ++n) {
-      digits.push_back(builder_.CreatePHI(word, 2, "digit"));
-      digits[n]->addIncoming(first_digits[n], before);
-    }
+    for (Value* digit : first_digits) digits.push_back(BeginPhi(builder_, digit, before, "digit"));
     for (size_t n = 0; n < outer_count; ++n)
       body_.values().BindCounter(axes[n].counter, builder_.CreateNSWAdd(axes[n].low, digits[n]));
     Value* wanted = builder_.CreateAdd(start, builder_.CreateSub(hooks_.End(), position));
@@ -226,7 +212,7 @@ class TaskEmitter {
       Value* moved = builder_.CreateAdd(digits[n], carry);
       Value* wraps = builder_.CreateICmpUGE(moved, axes[n].extent);
       digits[n]->addIncoming(n == 0 ? moved : builder_.CreateSelect(wraps, zero, moved), latch);
-      carry = builder_.CreateZExt(wraps, word);
+      carry = builder_.CreateZExt(wraps, builder_.getInt64Ty());
     }
     builder_.CreateCondBr(builder_.CreateICmpULT(next, hooks_.End()), rows, exit);
     builder_.SetInsertPoint(exit);
@@ -235,13 +221,10 @@ class TaskEmitter {
   /// Runs cells [start, stop) of one axis, at least one of them; `first` is the flat iteration of cell 0.
   void EmitRow(ir::Inst loop, const Axis& axis, Value* start, Value* stop, Value* first) {
     if (kernel_[loop].Has(ir::Word::LanesBody)) return EmitLaneRow(loop, axis, start, stop, first);
-    llvm::BasicBlock* iterate = NewBlock(builder_, "iterate");
-    llvm::BasicBlock* exit = NewBlock(builder_, "iterate_end");
-    builder_.CreateBr(iterate);
-    llvm::BasicBlock* before = builder_.GetInsertBlock();
-    builder_.SetInsertPoint(iterate);
-    llvm::PHINode* cell = builder_.CreatePHI(builder_.getInt64Ty(), 2, "cell");
-    cell->addIncoming(start, before);
+    llvm::BasicBlock *before = builder_.GetInsertBlock(), *iterate = NewBlock(builder_, "iterate"),
+                     *exit = NewBlock(builder_, "iterate_end");
+    GoOnIn(builder_, iterate);
+    llvm::PHINode* cell = BeginPhi(builder_, start, before, "cell");
     BeginCell(axis, first, cell);
     body_.EmitBlock(kernel_[loop].regions[0]);
     body_.SetPlace(loop);
@@ -277,8 +260,7 @@ class TaskEmitter {
     llvm::BasicBlock* rest = NewBlock(builder_, "groups_rest");
     llvm::BasicBlock* exit = NewBlock(builder_, "groups_end");
     GoOnIn(builder_, look);
-    llvm::PHINode* cell = builder_.CreatePHI(builder_.getInt64Ty(), 2, "cells");
-    cell->addIncoming(start, before);
+    llvm::PHINode* cell = BeginPhi(builder_, start, before, "cells");
     Value* left = builder_.CreateSub(stop, cell);
     auto mask = [&] {
       llvm::SmallVector<llvm::Constant*, 16> numbers;
@@ -312,11 +294,9 @@ class TaskEmitter {
   /// Says of a loop that the accesses of the task's group do not depend on one another across iterations.
   llvm::MDNode* ParallelLoop() {
     llvm::LLVMContext& context = builder_.getContext();
-    llvm::MDNode* accesses = llvm::MDNode::get(
-        context, {llvm::MDString::get(context, "llvm.loop.parallel_accesses"), aliases_.Group()});
-    llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, accesses});
-    loop->replaceOperandWith(0, loop);
-    return loop;
+    llvm::Metadata* accesses[] = {llvm::MDString::get(context, "llvm.loop.parallel_accesses"),
+                                  aliases_.Group()};
+    return LoopNode(context, llvm::MDNode::get(context, accesses));
   }
 
   const ir::Module& module_;

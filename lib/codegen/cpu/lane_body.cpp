@@ -223,8 +223,7 @@ void LaneBody::EmitLaneByLane(ir::Inst inst, uint32_t position) {
   llvm::BasicBlock* work = NewBlock(builder_, "lane_do");
   llvm::BasicBlock* exit = NewBlock(builder_, "lanes_end");
   GoOnIn(builder_, look);
-  llvm::PHINode* left = builder_.CreatePHI(builder_.getInt64Ty(), 2, "left");
-  left->addIncoming(all, before);
+  llvm::PHINode* left = BeginPhi(builder_, all, before, "left");
   builder_.CreateCondBr(builder_.CreateICmpNE(left, builder_.getInt64(0)), work, exit);
   builder_.SetInsertPoint(work);
   Value* lane = builder_.CreateBinaryIntrinsic(llvm::Intrinsic::cttz, left, builder_.getTrue());

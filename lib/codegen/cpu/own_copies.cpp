@@ -82,31 +82,24 @@ class Emitter {
     llvm::Type* type = scalar == Scalar::F32   ? b.getFloatTy()
                        : scalar == Scalar::F64 ? b.getDoubleTy()
                                                : static_cast<llvm::Type*>(b.getIntNTy(ir::BitWidth(scalar)));
-    auto* signature = llvm::FunctionType::get(b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), word}, false);
-    auto* add = llvm::Function::Create(signature, llvm::GlobalValue::InternalLinkage, name, module);
-    add->setDoesNotThrow();
+    llvm::Function* add =
+        NewFunction(*module, name, b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), word}, hooks_.Entry());
     add->addFnAttr(llvm::Attribute::NoInline);
-    for (const char* attribute : {"target-cpu", "target-features"}) {
-      if (hooks_.Entry()->hasFnAttribute(attribute))
-        add->addFnAttr(hooks_.Entry()->getFnAttribute(attribute));
-    }
     llvm::BasicBlock* head = llvm::BasicBlock::Create(module->getContext(), "entry", add);
     b.SetInsertPoint(head);
     llvm::BasicBlock *look = NewBlock(b, "look"), *update = NewBlock(b, "update"),
                      *next = NewBlock(b, "next"), *done = NewBlock(b, "done");
     b.CreateCondBr(b.CreateICmpEQ(add->getArg(2), b.getInt64(0)), done, look);
     b.SetInsertPoint(look);
-    llvm::PHINode* cell = b.CreatePHI(word, 2);
-    cell->addIncoming(b.getInt64(0), head);
+    llvm::PHINode* cell = BeginPhi(b, b.getInt64(0), head);
     Value* sum = b.CreateLoad(type, b.CreateInBoundsGEP(type, add->getArg(0), cell));
     Value* zero = llvm::Constant::getNullValue(type);
     // A NaN is not zero.
     Value* is_something = ir::IsFloat(scalar) ? b.CreateFCmpUNE(sum, zero) : b.CreateICmpNE(sum, zero);
     b.CreateCondBr(is_something, update, next);
     b.SetInsertPoint(update);
-    auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
     AtomicCell to{b.CreateInBoundsGEP(type, add->getArg(1), cell), type, llvm::Align(ir::ByteSize(scalar))};
-    EmitAtomicUpdate(b, hooks_.Description(), kind, to, sum, [](llvm::Instruction*) {});
+    EmitAtomicSum(b, hooks_.Description(), to, sum);
     GoOnIn(b, next);
     Value* following = b.CreateAdd(cell, b.getInt64(1));
     cell->addIncoming(following, next);

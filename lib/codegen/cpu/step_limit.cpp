@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "artifact/cpu_abi.h"
+#include "codegen/llvm/blocks.h"
 #include "llvm/Analysis/LoopInfo.h"
 #include "llvm/IR/Dominators.h"
 #include "llvm/IR/IRBuilder.h"
@@ -28,9 +29,7 @@ namespace {
 llvm::Function* MoreFunction(llvm::Module& module) {
   if (llvm::Function* known = module.getFunction("adc.more")) return known;
   llvm::IRBuilder<> b(module.getContext());
-  auto* type = llvm::FunctionType::get(b.getInt64Ty(), {b.getPtrTy()}, false);
-  auto* more = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "adc.more", module);
-  more->setDoesNotThrow();
+  llvm::Function* more = NewFunction(module, "adc.more", b.getInt64Ty(), {b.getPtrTy()});
   more->setOnlyAccessesInaccessibleMemOrArgMem();
   more->addFnAttr(llvm::Attribute::Cold);
   more->addFnAttr(llvm::Attribute::NoInline);
@@ -43,7 +42,7 @@ llvm::Function* MoreFunction(llvm::Module& module) {
   Value* ask = b.CreateAlignedLoad(b.getPtrTy(), place, llvm::Align(8));
   b.CreateCondBr(b.CreateIsNull(ask), unlimited, limited);
   b.SetInsertPoint(limited);
-  llvm::CallInst* call = b.CreateCall(type, ask, {status});
+  llvm::CallInst* call = b.CreateCall(more->getFunctionType(), ask, {status});
   call->setDoesNotThrow();
   b.CreateRet(call);
   b.SetInsertPoint(unlimited);

@@ -9,6 +9,7 @@
 // another way to the pseudo instruction cannot go unseen.
 #include "codegen/llvm/atomic_update.h"
 
+#include "codegen/llvm/blocks.h"
 #include "support/check.h"
 
 namespace adc::codegen {
@@ -18,19 +19,15 @@ using llvm::Value;
 
 Value* EmitUpdateLoop(llvm::IRBuilder<>& builder, const AtomicCell& cell, const MarkAccess& mark,
                       const std::function<Value*(Value*)>& next) {
-  llvm::Function* function = builder.GetInsertBlock()->getParent();
   // The bits are compared, so that a NaN in the cell cannot keep the loop going.
   llvm::Type* bits_type = builder.getIntNTy(cell.type->getScalarSizeInBits());
   auto* first = builder.CreateAlignedLoad(bits_type, cell.address, cell.alignment);
   first->setAtomic(llvm::AtomicOrdering::Monotonic, cell.scope);
   mark(first);
   llvm::BasicBlock* before = builder.GetInsertBlock();
-  auto* loop = llvm::BasicBlock::Create(builder.getContext(), "retry", function);
-  auto* done = llvm::BasicBlock::Create(builder.getContext(), "updated", function);
-  builder.CreateBr(loop);
-  builder.SetInsertPoint(loop);
-  llvm::PHINode* seen = builder.CreatePHI(bits_type, 2);
-  seen->addIncoming(first, before);
+  llvm::BasicBlock *loop = NewBlock(builder, "retry"), *done = NewBlock(builder, "updated");
+  GoOnIn(builder, loop);
+  llvm::PHINode* seen = BeginPhi(builder, first, before);
   Value* old = builder.CreateBitCast(seen, cell.type);
   Value* desired = builder.CreateBitCast(next(old), bits_type);
   auto* exchange = builder.CreateAtomicCmpXchg(cell.address, seen, desired, cell.alignment,
@@ -60,6 +57,12 @@ Value* EmitAtomicUpdate(llvm::IRBuilder<>& builder, const target::Target& target
   });
 }
 
+void EmitAtomicSum(llvm::IRBuilder<>& builder, const target::Target& target, const AtomicCell& cell,
+                   Value* value, const MarkAccess& mark) {
+  Kind kind = cell.type->isFloatingPointTy() ? Kind::FAdd : Kind::Add;
+  EmitAtomicUpdate(builder, target, kind, cell, value, mark);
+}
+
 void EmitHalfSum(llvm::IRBuilder<>& builder, const target::Target& target, const AtomicCell& cell,
                  Value* total) {
   auto in_loop = [&] {
@@ -76,11 +79,8 @@ void EmitHalfSum(llvm::IRBuilder<>& builder, const target::Target& target, const
   Value* rounded = builder.CreateFPTrunc(total, cell.type);
   Value* size = builder.CreateUnaryIntrinsic(llvm::Intrinsic::fabs, rounded);
   Value* fits = builder.CreateFCmpONE(size, llvm::ConstantFP::getInfinity(cell.type));
-  llvm::Function* function = builder.GetInsertBlock()->getParent();
-  auto block = [&](const char* name) {
-    return llvm::BasicBlock::Create(builder.getContext(), name, function);
-  };
-  llvm::BasicBlock *at_once = block("half_at_once"), *wide = block("half_wide"), *done = block("half_added");
+  llvm::BasicBlock *at_once = NewBlock(builder, "half_at_once"), *wide = NewBlock(builder, "half_wide"),
+                   *done = NewBlock(builder, "half_added");
   builder.CreateCondBr(fits, at_once, wide);
   builder.SetInsertPoint(at_once);
   builder.CreateAtomicRMW(Kind::FAdd, cell.address, rounded, cell.alignment, llvm::AtomicOrdering::Monotonic,
@@ -88,8 +88,7 @@ void EmitHalfSum(llvm::IRBuilder<>& builder, const target::Target& target, const
   builder.CreateBr(done);
   builder.SetInsertPoint(wide);
   in_loop();
-  builder.CreateBr(done);
-  builder.SetInsertPoint(done);
+  GoOnIn(builder, done);
 }
 
 }  // namespace adc::codegen

@@ -30,6 +30,11 @@ llvm::Value* EmitAtomicUpdate(llvm::IRBuilder<>& builder, const target::Target& 
                               llvm::AtomicRMWInst::BinOp kind, const AtomicCell& cell, llvm::Value* operand,
                               const MarkAccess& mark);
 
+/// Adds `value` to the element, a float or an integer, by either of them.
+void EmitAtomicSum(
+    llvm::IRBuilder<>& builder, const target::Target& target, const AtomicCell& cell, llvm::Value* value,
+    const MarkAccess& mark = [](llvm::Instruction*) {});
+
 /// Adds a total of f32 to an element of f16, rounded to f16 as often as the target's instruction takes: at
 /// most twice.
 void EmitHalfSum(llvm::IRBuilder<>& builder, const target::Target& target, const AtomicCell& cell,

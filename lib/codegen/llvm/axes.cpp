@@ -36,4 +36,10 @@ std::vector<Axis> AxesOf(const ir::Module& module, const ir::Function& kernel, i
   return axes;
 }
 
+Value* TotalOf(const std::vector<Axis>& axes, llvm::IRBuilder<>& builder) {
+  Value* total = builder.getInt64(1);
+  for (const Axis& axis : axes) total = builder.CreateMul(total, axis.extent);
+  return total;
+}
+
 }  // namespace adc::codegen

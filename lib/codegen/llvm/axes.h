@@ -19,5 +19,7 @@ struct Axis {
 /// has one cell and no axis.
 std::vector<Axis> AxesOf(const ir::Module& module, const ir::Function& kernel, ir::Inst loop,
                          llvm::IRBuilder<>& builder, ValueTable& values);
+/// How many iterations they give.
+llvm::Value* TotalOf(const std::vector<Axis>& axes, llvm::IRBuilder<>& builder);
 
 }  // namespace adc::codegen

@@ -199,9 +199,7 @@ void BodyEmitter::UnrollTurns(llvm::BranchInst* latch, uint32_t turns) {
   llvm::LLVMContext& context = builder_.getContext();
   llvm::Metadata* wish[] = {llvm::MDString::get(context, "llvm.loop.unroll.count"),
                             llvm::ConstantAsMetadata::get(builder_.getInt32(turns))};
-  llvm::MDNode* loop = llvm::MDNode::getDistinct(context, {nullptr, llvm::MDNode::get(context, wish)});
-  loop->replaceOperandWith(0, loop);
-  latch->setMetadata(llvm::LLVMContext::MD_loop, loop);
+  latch->setMetadata(llvm::LLVMContext::MD_loop, LoopNode(context, llvm::MDNode::get(context, wish)));
 }
 
 void BodyEmitter::EmitFor(ir::Inst inst) {
@@ -241,8 +239,7 @@ void BodyEmitter::EmitLoop(ir::Inst inst) {
   llvm::BasicBlock* exit = NewBlock(builder_, "for_end");
   builder_.CreateCondBr(builder_.CreateICmpSLT(low, high), loop, exit);
   builder_.SetInsertPoint(loop);
-  llvm::PHINode* counter = builder_.CreatePHI(builder_.getInt64Ty(), 2);
-  counter->addIncoming(reversed ? last : low, before);
+  llvm::PHINode* counter = BeginPhi(builder_, reversed ? last : low, before);
   llvm::SmallVector<llvm::PHINode*> carried = Phis(initial, before);
   values_.BindCounter(params[0], counter);
   for (size_t n = 0; n < carried.size(); ++n) values_.Bind(params[n + 1], carried[n]);
@@ -276,11 +273,7 @@ void BodyEmitter::EmitWhile(ir::Inst inst) {
   llvm::BasicBlock* exit = NewBlock(builder_, "while_end");
   GoOnIn(builder_, header);
   llvm::SmallVector<llvm::PHINode*> carried = Phis(initial, before);
-  llvm::PHINode* trips = nullptr;
-  if (bounded) {
-    trips = builder_.CreatePHI(builder_.getInt64Ty(), 2);
-    trips->addIncoming(builder_.getInt64(0), before);
-  }
+  llvm::PHINode* trips = bounded ? BeginPhi(builder_, builder_.getInt64(0), before) : nullptr;
   const std::vector<ir::Value>& params = kernel_[test].params;
   for (size_t n = 0; n < carried.size(); ++n) values_.Bind(params[n], carried[n]);
   if (bounded) {
@@ -315,34 +308,26 @@ void BodyEmitter::EmitBranch(ir::Inst inst) {
   const ir::InstData& data = kernel_[inst];
   bool has_else = HasElse(kernel_, inst);
   Value* condition = values_.Get(kernel_.Operand(inst, 0));
-  llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::BasicBlock* then_block = NewBlock(builder_, "then");
   llvm::BasicBlock* else_block = has_else ? NewBlock(builder_, "else") : nullptr;
   llvm::BasicBlock* join = NewBlock(builder_, "if_end");
   builder_.CreateCondBr(condition, then_block, has_else ? else_block : join);
-  struct Arm {
-    llvm::BasicBlock* end;
-    llvm::SmallVector<Value*> values;
-  };
-  llvm::SmallVector<Arm, 2> arms;
+  llvm::BasicBlock* ends[2] = {};
+  llvm::SmallVector<Value*> values[2];
   for (uint32_t side = 0; side < (has_else ? 2u : 1u); ++side) {
     builder_.SetInsertPoint(side == 0 ? then_block : else_block);
     bool tells = data.Has(side == 0 ? ir::Word::ThenCounters : ir::Word::ElseCounters);
     if (tells && tell_counters_) tell_counters_();
     EmitBlock(data.regions[side]);
-    llvm::SmallVector<Value*> values =
-        data.result_count != 0 ? Yielded(data.regions[side]) : llvm::SmallVector<Value*>();
+    if (data.result_count != 0) values[side] = Yielded(data.regions[side]);
     SetPlace(inst);
     builder_.CreateBr(join);
-    arms.push_back({builder_.GetInsertBlock(), std::move(values)});
+    ends[side] = builder_.GetInsertBlock();
   }
-  if (!has_else) arms.push_back({before, {}});
   builder_.SetInsertPoint(join);
-  for (uint32_t n = 0; n < data.result_count; ++n) {
-    llvm::PHINode* result = builder_.CreatePHI(arms[0].values[n]->getType(), 2);
-    for (const Arm& arm : arms) result->addIncoming(arm.values[n], arm.end);
-    values_.Bind(kernel_.Result(inst, n), result);
-  }
+  if (data.result_count == 0) return;
+  llvm::SmallVector<Value*> results = Join(values[0], ends[0], values[1], ends[1]);
+  for (uint32_t n = 0; n < data.result_count; ++n) values_.Bind(kernel_.Result(inst, n), results[n]);
 }
 
 }  // namespace adc::codegen

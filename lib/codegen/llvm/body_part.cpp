@@ -23,8 +23,7 @@ llvm::SmallVector<Value*> BodyPart::Yielded(ir::Block block) {
 
 llvm::SmallVector<llvm::PHINode*> BodyPart::Phis(llvm::ArrayRef<Value*> values, llvm::BasicBlock* block) {
   llvm::SmallVector<llvm::PHINode*> phis;
-  for (Value* v : values) phis.push_back(builder_.CreatePHI(v->getType(), 2));
-  AddIncoming(phis, values, block);
+  for (Value* v : values) phis.push_back(BeginPhi(builder_, v, block));
   return phis;
 }
 

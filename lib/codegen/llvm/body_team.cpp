@@ -43,16 +43,14 @@ void TeamEmitter::EmitRange(ir::Block block, uint32_t first, uint32_t last) {
 }
 
 void TeamEmitter::EmitByFirst(std::span<const ir::Inst> writes) {
-  llvm::BasicBlock *one = NewBlock(builder_, "one"), *all = NewBlock(builder_, "all");
   bool by_waves = has_iteration_ != nullptr;
   Value* is_first =
       builder_.CreateICmpEQ(by_waves ? hooks_.WaveInBlock() : hooks_.InBlock(), builder_.getInt32(0));
   if (by_waves) is_first = builder_.CreateAnd(is_first, has_iteration_);
-  builder_.CreateCondBr(is_first, one, all);
-  builder_.SetInsertPoint(one);
-  for (ir::Inst inst : writes) body_.EmitInst(inst);
-  sums_.Flush();
-  GoOnIn(builder_, all);
+  EmitWhen(builder_, is_first, "one", "all", [&] {
+    for (ir::Inst inst : writes) body_.EmitInst(inst);
+    sums_.Flush();
+  });
 }
 
 void TeamEmitter::EmitCommonArray(ir::Inst array) {
@@ -75,8 +73,7 @@ llvm::SmallVector<Value*> TeamEmitter::EmitTurns(Value* low, Value* high, llvm::
   llvm::BasicBlock *loop = NewBlock(builder_, "turn"), *exit = NewBlock(builder_, "turns_end");
   builder_.CreateCondBr(builder_.CreateICmpSLT(thread, high), loop, exit);
   builder_.SetInsertPoint(loop);
-  llvm::PHINode* counter = builder_.CreatePHI(builder_.getInt64Ty(), 2);
-  counter->addIncoming(thread, before);
+  llvm::PHINode* counter = BeginPhi(builder_, thread, before);
   llvm::SmallVector<llvm::PHINode*> sums = Phis(starts, before);
   llvm::SmallVector<Value*> yielded = turn(counter, sums);
   Value* next = builder_.CreateAdd(counter, builder_.getInt64(threads_), "", false, true);
@@ -174,15 +171,13 @@ Value* TeamEmitter::SumOverTeam(ir::Scalar scalar, Value* mine) {
   Meet();
   for (uint32_t left = threads_; left > 1;) {
     uint32_t half = (left + 1) / 2;
-    llvm::BasicBlock *add = NewBlock(builder_, "add"), *added = NewBlock(builder_, "added");
-    builder_.CreateCondBr(builder_.CreateICmpULT(thread, builder_.getInt32(left - half)), add, added);
-    builder_.SetInsertPoint(add);
-    Value* own = builder_.CreateAlignedLoad(type, place(thread), alignment);
-    Value* other = builder_.CreateAlignedLoad(
-        type, place(builder_.CreateAdd(thread, builder_.getInt32(half), "", true, true)), alignment);
-    builder_.CreateAlignedStore(scalars_.Emit(Op::Add, scalar, scalar, {own, other}), place(thread),
-                                alignment);
-    GoOnIn(builder_, added);
+    EmitWhen(builder_, builder_.CreateICmpULT(thread, builder_.getInt32(left - half)), "add", "added", [&] {
+      Value* own = builder_.CreateAlignedLoad(type, place(thread), alignment);
+      Value* partner = builder_.CreateAdd(thread, builder_.getInt32(half), "", true, true);
+      Value* other = builder_.CreateAlignedLoad(type, place(partner), alignment);
+      Value* sum = scalars_.Emit(Op::Add, scalar, scalar, {own, other});
+      builder_.CreateAlignedStore(sum, place(thread), alignment);
+    });
     left = half;
     Meet();
   }

@@ -41,23 +41,20 @@ void BranchTogether::Emit(ir::Inst inst, Value* condition) {
 /// The results of the instructions are zero in lanes without the guard.
 void BranchTogether::EmitGuarded(std::span<const ir::Inst> insts, Value* guard) {
   if (insts.empty()) return;
-  llvm::BasicBlock *before = builder_.GetInsertBlock(), *guarded = NewBlock(builder_, "guarded"),
-                   *join = NewBlock(builder_, "guarded_end");
-  builder_.CreateCondBr(guard, guarded, join);
-  builder_.SetInsertPoint(guarded);
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
   auto for_each_result = [&](auto visit) {
     for (ir::Inst inst : insts) {
       for (uint32_t n = 0; n < kernel_[inst].result_count; ++n) visit(kernel_.Result(inst, n));
     }
   };
   for_each_result([&](ir::Value v) { values_.BindAnew(v, nullptr); });
-  body_.EmitInsts(insts);
-  llvm::BasicBlock* end = builder_.GetInsertBlock();
-  GoOnIn(builder_, join);
+  llvm::BasicBlock* end =
+      EmitWhen(builder_, guard, "guarded", "guarded_end", [&] { body_.EmitInsts(insts); });
   for_each_result([&](ir::Value v) {
     Value* made = values_.Find(v);
     if (made == nullptr) return;
-    values_.BindAnew(v, Join(made, end, llvm::Constant::getNullValue(made->getType()), before)[0]);
+    Value* none = llvm::Constant::getNullValue(made->getType());
+    values_.BindAnew(v, EmitPhi(builder_, made, end, none, before));
   });
 }
 
@@ -118,8 +115,7 @@ llvm::SmallVector<Value*> TurnsTogether::EmitCopies(Value* first, Value* end, ui
                    *exit = NewBlock(builder_, "for_end");
   builder_.CreateCondBr(builder_.CreateICmpSLT(first, end), loop, exit);
   builder_.SetInsertPoint(loop);
-  llvm::PHINode* turn = builder_.CreatePHI(builder_.getInt64Ty(), 2);
-  turn->addIncoming(first, before);
+  llvm::PHINode* turn = BeginPhi(builder_, first, before);
   llvm::SmallVector<llvm::PHINode*> phis = Phis(starts, before);
   llvm::SmallVector<Value*> carried(phis.begin(), phis.end());
   // First what all turns compute, so that no load of one waits for the exchanges of another.
@@ -167,19 +163,16 @@ void TurnsTogether::EmitGuardedRound(Value* first, uint32_t copies, llvm::SmallV
     if (std::ranges::find(sums, inst) == sums.end() && !ir::IsTerminator(kernel_[inst].op))
       computed.push_back(inst);
   }
-  llvm::BasicBlock *before = builder_.GetInsertBlock(), *guarded = NewBlock(builder_, "guarded"),
-                   *join = NewBlock(builder_, "guarded_end");
-  builder_.CreateCondBr(guard_, guarded, join);
-  builder_.SetInsertPoint(guarded);
+  llvm::BasicBlock* before = builder_.GetInsertBlock();
   llvm::SmallVector<Value*> starts = carried, own;
-  for (uint32_t copy = 0; copy < copies; ++copy) {
-    BeginTurn(first, copy, carried);
-    body_.EmitInsts(computed);
-    for (ir::Inst sum : sums) own.push_back(values_.Get(kernel_.AccessValues(sum)[0]));
-    carried = Yielded(body);
-  }
-  llvm::BasicBlock* end = builder_.GetInsertBlock();
-  GoOnIn(builder_, join);
+  llvm::BasicBlock* end = EmitWhen(builder_, guard_, "guarded", "guarded_end", [&] {
+    for (uint32_t copy = 0; copy < copies; ++copy) {
+      BeginTurn(first, copy, carried);
+      body_.EmitInsts(computed);
+      for (ir::Inst sum : sums) own.push_back(values_.Get(kernel_.AccessValues(sum)[0]));
+      carried = Yielded(body);
+    }
+  });
   carried = Join(carried, end, starts, before);
   llvm::SmallVector<Value*> nothing;
   for (size_t n = 0; n < own.size(); ++n) {

@@ -23,28 +23,12 @@ namespace {
 
 constexpr uint64_t kSlots = 128;
 
-/// An internal function of the module that keeps to the memory it is given and to cells.
-llvm::Function* MakeHelper(llvm::Module& module, const std::string& name, llvm::Function* like,
-                           llvm::ArrayRef<llvm::Type*> parameters) {
-  auto* type = llvm::FunctionType::get(llvm::Type::getVoidTy(module.getContext()), parameters, false);
-  auto* helper = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-  helper->setDoesNotThrow();
-  helper->addFnAttr(llvm::Attribute::NoInline);
-  helper->addParamAttr(0, llvm::Attribute::NoCapture);
-  helper->addParamAttr(1, llvm::Attribute::NoCapture);
-  for (const char* attribute : {"target-cpu", "target-features"}) {
-    if (like->hasFnAttribute(attribute)) helper->addFnAttr(like->getFnAttribute(attribute));
-  }
-  return helper;
-}
-
 /// Adds `value` to the cell at `address`, an integer.
 void AddToCell(llvm::IRBuilder<>& builder, const target::Target& target, Scalar scalar, Value* address,
                Value* value) {
-  auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
   AtomicCell cell{builder.CreateIntToPtr(address, builder.getPtrTy()), value->getType(),
                   llvm::Align(ir::ByteSize(scalar))};
-  EmitAtomicUpdate(builder, target, kind, cell, value, [](llvm::Instruction*) {});
+  EmitAtomicSum(builder, target, cell, value);
 }
 
 class GatherTables final : public SumEmitter {
@@ -112,6 +96,16 @@ class GatherTables final : public SumEmitter {
     tables_.clear();
   }
 
+  /// A helper that keeps to the memory it is given and to cells: tags and partial sums come first.
+  llvm::Function* MakeHelper(const std::string& name, llvm::ArrayRef<llvm::Type*> parameters) {
+    llvm::Function* like = builder_.GetInsertBlock()->getParent();
+    llvm::Function* helper = NewFunction(*like->getParent(), name, builder_.getVoidTy(), parameters, like);
+    helper->addFnAttr(llvm::Attribute::NoInline);
+    helper->addParamAttr(0, llvm::Attribute::NoCapture);
+    helper->addParamAttr(1, llvm::Attribute::NoCapture);
+    return helper;
+  }
+
   /// `adc.replace.<type>(tags, partial, slot, address, value)`: gives a slot to another cell.
   llvm::Function* ReplaceFunction(Scalar scalar) {
     llvm::Module* module = builder_.GetInsertBlock()->getModule();
@@ -120,18 +114,14 @@ class GatherTables final : public SumEmitter {
     llvm::IRBuilder<> b(module->getContext());
     llvm::Type* word = b.getInt64Ty();
     llvm::Type* type = scalars_.RegisterType(scalar);
-    llvm::Function* helper = MakeHelper(*module, name, builder_.GetInsertBlock()->getParent(),
-                                        {b.getPtrTy(), b.getPtrTy(), word, word, type});
+    llvm::Function* helper = MakeHelper(name, {b.getPtrTy(), b.getPtrTy(), word, word, type});
     helper->addFnAttr(llvm::Attribute::Cold);
     b.SetInsertPoint(llvm::BasicBlock::Create(module->getContext(), "entry", helper));
-    llvm::BasicBlock *flush = NewBlock(b, "flush"), *take = NewBlock(b, "take");
     Value* tag_place = b.CreateInBoundsGEP(word, helper->getArg(0), helper->getArg(2));
     Value* sum_place = b.CreateInBoundsGEP(type, helper->getArg(1), helper->getArg(2));
     Value* tag = b.CreateLoad(word, tag_place);
-    b.CreateCondBr(b.CreateICmpNE(tag, b.getInt64(0)), flush, take);
-    b.SetInsertPoint(flush);
-    AddToCell(b, hooks_.Description(), scalar, tag, b.CreateLoad(type, sum_place));
-    GoOnIn(b, take);
+    EmitWhen(b, b.CreateICmpNE(tag, b.getInt64(0)), "flush", "take",
+             [&] { AddToCell(b, hooks_.Description(), scalar, tag, b.CreateLoad(type, sum_place)); });
     b.CreateStore(helper->getArg(3), tag_place);
     b.CreateStore(helper->getArg(4), sum_place);
     b.CreateRetVoid();
@@ -146,15 +136,13 @@ class GatherTables final : public SumEmitter {
     llvm::IRBuilder<> b(module->getContext());
     llvm::Type* word = b.getInt64Ty();
     llvm::Type* type = scalars_.RegisterType(scalar);
-    llvm::Function* helper =
-        MakeHelper(*module, name, builder_.GetInsertBlock()->getParent(), {b.getPtrTy(), b.getPtrTy()});
+    llvm::Function* helper = MakeHelper(name, {b.getPtrTy(), b.getPtrTy()});
     llvm::BasicBlock* head = llvm::BasicBlock::Create(module->getContext(), "entry", helper);
     b.SetInsertPoint(head);
     llvm::BasicBlock *look = NewBlock(b, "look"), *flush = NewBlock(b, "flush"), *next = NewBlock(b, "next"),
                      *done = NewBlock(b, "done");
     GoOnIn(b, look);
-    llvm::PHINode* slot = b.CreatePHI(word, 2);
-    slot->addIncoming(b.getInt64(0), head);
+    llvm::PHINode* slot = BeginPhi(b, b.getInt64(0), head);
     Value* tag = b.CreateLoad(word, b.CreateInBoundsGEP(word, helper->getArg(0), slot));
     b.CreateCondBr(b.CreateICmpNE(tag, b.getInt64(0)), flush, next);
     b.SetInsertPoint(flush);

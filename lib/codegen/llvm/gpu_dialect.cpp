@@ -1,5 +1,7 @@
 #include "codegen/llvm/gpu_dialect.h"
 
+#include "codegen/llvm/blocks.h"
+
 namespace adc::codegen {
 
 using llvm::Value;
@@ -45,18 +47,11 @@ Value* GpuDialect::ReadScalarAcross(Builder& b, Value* value, uint32_t distance)
 ///   do { same = lanes of mask whose value is that of the first lane of rest
 ///        peers = this lane is in same ? same : peers;  rest &= ~same } while (rest != 0)
 Value* GpuDialect::Peers(Builder& b, Value* mask, Value* value) const {
-  llvm::Function* function = b.GetInsertBlock()->getParent();
-  llvm::BasicBlock* before = b.GetInsertBlock();
-  auto* round = llvm::BasicBlock::Create(b.getContext(), "peers", function);
-  auto* done = llvm::BasicBlock::Create(b.getContext(), "peers_end", function);
-  llvm::Type* type = MaskType(b);
-  Value* none = llvm::ConstantInt::get(type, 0);
-  b.CreateBr(round);
-  b.SetInsertPoint(round);
-  llvm::PHINode* rest = b.CreatePHI(type, 2);
-  llvm::PHINode* known = b.CreatePHI(type, 2);
-  rest->addIncoming(mask, before);
-  known->addIncoming(none, before);
+  llvm::BasicBlock *before = b.GetInsertBlock(), *round = NewBlock(b, "peers"),
+                   *done = NewBlock(b, "peers_end");
+  Value* none = llvm::ConstantInt::get(MaskType(b), 0);
+  GoOnIn(b, round);
+  llvm::PHINode *rest = BeginPhi(b, mask, before), *known = BeginPhi(b, none, before);
   Value* first = FirstLane(b, rest);
   Value* asked = ByWords(b, value, [&](Value* word) { return ReadOne(b, mask, word, first); });
   Value* alike = b.CreateICmpEQ(asked, value);

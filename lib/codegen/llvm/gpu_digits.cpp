@@ -25,28 +25,16 @@ IterationDigits::IterationDigits(llvm::IRBuilder<>& builder, const std::vector<A
   }
 }
 
-std::vector<Value*> IterationDigits::SplitWide(Value* number) {
+/// By divisions in `type`: 32 bits do for a number below 2^32, so that no extent but the outermost can be
+/// more.
+std::vector<Value*> IterationDigits::SplitIn(llvm::Type* type, Value* number) {
+  number = builder_.CreateTrunc(number, type);
   std::vector<Value*> digits(axes_.size());
   for (size_t n = axes_.size(); n-- > 0;) {
-    Value* quotient = n == 0 ? nullptr : builder_.CreateUDiv(number, axes_[n].extent);
-    Value* digit =
-        n == 0 ? number : builder_.CreateSub(number, builder_.CreateMul(quotient, axes_[n].extent));
-    digits[n] = builder_.CreateTrunc(digit, places_[n].type);
-    number = quotient;
-  }
-  return digits;
-}
-
-/// For a number below 2^32, and so that no extent but the outermost can be more.
-std::vector<Value*> IterationDigits::SplitNarrow(Value* number) {
-  llvm::Type* small = builder_.getInt32Ty();
-  number = builder_.CreateTrunc(number, small);
-  std::vector<Value*> digits(axes_.size());
-  for (size_t n = axes_.size(); n-- > 0;) {
-    Value* extent = builder_.CreateTrunc(axes_[n].extent, small);
+    Value* extent = builder_.CreateTrunc(axes_[n].extent, type);
     Value* quotient = n == 0 ? nullptr : builder_.CreateUDiv(number, extent);
     Value* digit = n == 0 ? number : builder_.CreateSub(number, builder_.CreateMul(quotient, extent));
-    digits[n] = builder_.CreateZExt(digit, places_[n].type);
+    digits[n] = builder_.CreateZExtOrTrunc(digit, places_[n].type);
     number = quotient;
   }
   return digits;
@@ -64,46 +52,33 @@ std::vector<Value*> IterationDigits::Split(Value* number) {
   builder_.CreateCondBr(builder_.CreateICmpEQ(high, builder_.getInt64(0)), narrow, wide,
                         llvm::MDBuilder(builder_.getContext()).createBranchWeights(1000, 1));
   builder_.SetInsertPoint(narrow);
-  std::vector<Value*> if_narrow = SplitNarrow(number);
+  std::vector<Value*> if_narrow = SplitIn(builder_.getInt32Ty(), number);
   builder_.CreateBr(join);
   builder_.SetInsertPoint(wide);
-  std::vector<Value*> if_wide = SplitWide(number);
+  std::vector<Value*> if_wide = SplitIn(builder_.getInt64Ty(), number);
   GoOnIn(builder_, join);
   std::vector<Value*> digits;
-  for (size_t n = 0; n < axes_.size(); ++n) {
-    llvm::PHINode* digit = builder_.CreatePHI(places_[n].type, 2);
-    digit->addIncoming(if_narrow[n], narrow);
-    digit->addIncoming(if_wide[n], wide);
-    digits.push_back(digit);
-  }
+  for (size_t n = 0; n < axes_.size(); ++n)
+    digits.push_back(EmitPhi(builder_, if_narrow[n], narrow, if_wide[n], wide));
   return digits;
 }
 
 void IterationDigits::Start(Value* thread, Value* threads, Value* iterations) {
   std::vector<Value*> start = Split(thread);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* goes_on = NewBlock(builder_, "goes_on");
-  llvm::BasicBlock* begin = NewBlock(builder_, "begin");
   Value* second = builder_.CreateAdd(thread, threads, "", true, true);
-  builder_.CreateCondBr(builder_.CreateICmpULT(second, iterations), goes_on, begin);
-  builder_.SetInsertPoint(goes_on);
-  std::vector<Value*> stride = Split(threads);
-  llvm::BasicBlock* goes_on_end = builder_.GetInsertBlock();
-  GoOnIn(builder_, begin);
+  std::vector<Value*> stride;
+  llvm::BasicBlock* end = EmitWhen(builder_, builder_.CreateICmpULT(second, iterations), "goes_on", "begin",
+                                   [&] { stride = Split(threads); });
   for (size_t n = 0; n < places_.size(); ++n) {
-    llvm::PHINode* either = builder_.CreatePHI(places_[n].type, 2, "stride");
-    either->addIncoming(stride[n], goes_on_end);
-    either->addIncoming(llvm::ConstantInt::get(places_[n].type, 0), before);
+    Value* none = llvm::ConstantInt::get(places_[n].type, 0);
     places_[n].start = start[n];
-    places_[n].stride = either;
+    places_[n].stride = EmitPhi(builder_, stride[n], end, none, before, "stride");
   }
 }
 
 void IterationDigits::Enter(llvm::BasicBlock* before) {
-  for (Place& place : places_) {
-    place.digit = builder_.CreatePHI(place.type, 2, "digit");
-    place.digit->addIncoming(place.start, before);
-  }
+  for (Place& place : places_) place.digit = BeginPhi(builder_, place.start, before, "digit");
   for (const Place& place : places_)
     wide_.push_back(builder_.CreateZExt(place.digit, builder_.getInt64Ty(), "", place.narrow));
 }

@@ -36,8 +36,7 @@ class IterationDigits {
   };
 
   std::vector<llvm::Value*> Split(llvm::Value* number);
-  std::vector<llvm::Value*> SplitNarrow(llvm::Value* number);
-  std::vector<llvm::Value*> SplitWide(llvm::Value* number);
+  std::vector<llvm::Value*> SplitIn(llvm::Type* type, llvm::Value* number);
 
   llvm::IRBuilder<>& builder_;
   const std::vector<Axis>& axes_;

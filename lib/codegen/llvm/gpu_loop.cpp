@@ -46,12 +46,8 @@ class LoopEmitter {
         team_(team) {}
 
   void EmitSerial(const analysis::Task& task) {
-    llvm::BasicBlock* run = NewBlock(builder_, "run");
-    llvm::BasicBlock* done = NewBlock(builder_, "done");
-    builder_.CreateCondBr(builder_.CreateICmpEQ(hooks_.Thread(), builder_.getInt64(0)), run, done);
-    builder_.SetInsertPoint(run);
-    body_.EmitRange(kernel_.Body(), task.first, task.last);
-    GoOnIn(builder_, done);
+    EmitWhen(builder_, builder_.CreateICmpEQ(hooks_.Thread(), builder_.getInt64(0)), "run", "done",
+             [&] { body_.EmitRange(kernel_.Body(), task.first, task.last); });
     builder_.CreateRetVoid();
   }
 
@@ -149,8 +145,7 @@ class LoopEmitter {
   /// Goes to `done` where the bounds do not give the iterations that were launched, all threads alike, and
   /// where the thread has none of them.
   void EmitGuard(const std::vector<Axis>& axes, Value* has_some, llvm::BasicBlock* done) {
-    Value* total = builder_.getInt64(1);
-    for (const Axis& axis : axes) total = builder_.CreateMul(total, axis.extent);
+    Value* total = TotalOf(axes, builder_);
     llvm::BasicBlock* moved = NewBlock(builder_, "bounds_moved");
     llvm::BasicBlock* run = NewBlock(builder_, "launched");
     builder_.CreateCondBr(builder_.CreateICmpNE(words_.Iterations(), total), moved, run,
@@ -178,8 +173,7 @@ class LoopEmitter {
     llvm::BasicBlock* before = builder_.GetInsertBlock();
     llvm::BasicBlock* iterate = NewBlock(builder_, "iterate");
     GoOnIn(builder_, iterate);
-    llvm::PHINode* iteration = builder_.CreatePHI(builder_.getInt64Ty(), 2, "iteration");
-    iteration->addIncoming(hooks_.Thread(), before);
+    llvm::PHINode* iteration = BeginPhi(builder_, hooks_.Thread(), before, "iteration");
     if (digits) digits->Enter(before);
     for (size_t n = 0; n < axes.size() && !flat; ++n)
       BindCounter(axes[n], digits ? digits->Digit(n) : iteration);
@@ -211,9 +205,7 @@ class LoopEmitter {
     auto begin_loop = [&](llvm::BasicBlock* head, Value* first) {
       llvm::BasicBlock* before = builder_.GetInsertBlock();
       GoOnIn(builder_, head);
-      llvm::PHINode* iteration = builder_.CreatePHI(builder_.getInt64Ty(), 2, "iteration");
-      iteration->addIncoming(first, before);
-      return iteration;
+      return BeginPhi(builder_, first, before, "iteration");
     };
     auto end_loop = [&](llvm::PHINode* iteration, Value* next) {
       iteration->addIncoming(next, builder_.GetInsertBlock());
@@ -261,12 +253,10 @@ class LoopEmitter {
   /// that hold what does not change, would cost more than they save.
   llvm::MDNode* LeftAsItIs() {
     llvm::LLVMContext& context = builder_.getContext();
-    llvm::SmallVector<llvm::Metadata*, 3> wishes{nullptr};
-    for (const char* wish : {"llvm.loop.unroll.disable", "llvm.licm.disable"})
-      wishes.push_back(llvm::MDNode::get(context, {llvm::MDString::get(context, wish)}));
-    llvm::MDNode* loop = llvm::MDNode::getDistinct(context, wishes);
-    loop->replaceOperandWith(0, loop);
-    return loop;
+    auto wish = [&](const char* name) {
+      return llvm::MDNode::get(context, llvm::MDString::get(context, name));
+    };
+    return LoopNode(context, {wish("llvm.loop.unroll.disable"), wish("llvm.licm.disable")});
   }
 
   const ir::Module& module_;

@@ -124,19 +124,12 @@ Value* GpuTask::GatedRow(uint32_t group) {
     head_.CreateStore(none, claimed_[group]);
   }
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* claim = NewBlock(builder_, "claim");
-  llvm::BasicBlock* done = NewBlock(builder_, "claimed");
-  Value* mine = builder_.CreateLoad(word, claimed_[group]);
-  builder_.CreateCondBr(builder_.CreateICmpEQ(mine, none), claim, done);
-  builder_.SetInsertPoint(claim);
-  Value* token = RowToken(builder_, group, TakeRow(group));
-  builder_.CreateStore(token, claimed_[group]);
-  llvm::BasicBlock* end = builder_.GetInsertBlock();
-  GoOnIn(builder_, done);
-  llvm::PHINode* row = builder_.CreatePHI(word, 2, "row");
-  row->addIncoming(mine, before);
-  row->addIncoming(token, end);
-  return row;
+  Value *mine = builder_.CreateLoad(word, claimed_[group]), *token = nullptr;
+  llvm::BasicBlock* end = EmitWhen(builder_, builder_.CreateICmpEQ(mine, none), "claim", "claimed", [&] {
+    token = RowToken(builder_, group, TakeRow(group));
+    builder_.CreateStore(token, claimed_[group]);
+  });
+  return EmitPhi(builder_, mine, before, token, end, "row");
 }
 
 Value* GpuTask::TakeRow(uint32_t group) {
@@ -148,21 +141,17 @@ Value* GpuTask::TakeRow(uint32_t group) {
   Value* count =
       builder_.CreateZExtOrTrunc(builder_.CreateUnaryIntrinsic(llvm::Intrinsic::ctpop, active), small);
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* lead = NewBlock(builder_, "claim_lead");
-  llvm::BasicBlock* join = NewBlock(builder_, "claim_join");
-  llvm::BasicBlock* beyond = NewBlock(builder_, "claim_beyond");
-  llvm::BasicBlock* taken = NewBlock(builder_, "claim_taken");
-  builder_.CreateCondBr(builder_.CreateICmpEQ(dialect_.Lane(builder_), leader), lead, join);
-  builder_.SetInsertPoint(lead);
-  Value* counter = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), words_.Heap(),
-                                              words_.OfGroup(builder_, group, GroupWord::Counter));
-  auto* update = builder_.CreateAtomicRMW(llvm::AtomicRMWInst::Add, counter, count, llvm::Align(4),
-                                          llvm::AtomicOrdering::Monotonic, scope_);
-  aliases_.MarkStatus(update);
-  GoOnIn(builder_, join);
-  llvm::PHINode* first = builder_.CreatePHI(small, 2);
-  first->addIncoming(builder_.getInt32(0), before);
-  first->addIncoming(update, lead);
+  llvm::AtomicRMWInst* update = nullptr;
+  Value* leads = builder_.CreateICmpEQ(dialect_.Lane(builder_), leader);
+  llvm::BasicBlock* lead = EmitWhen(builder_, leads, "claim_lead", "claim_join", [&] {
+    Value* counter = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), words_.Heap(),
+                                                words_.OfGroup(builder_, group, GroupWord::Counter));
+    update = builder_.CreateAtomicRMW(llvm::AtomicRMWInst::Add, counter, count, llvm::Align(4),
+                                      llvm::AtomicOrdering::Monotonic, scope_);
+    aliases_.MarkStatus(update);
+  });
+  llvm::BasicBlock *beyond = NewBlock(builder_, "claim_beyond"), *taken = NewBlock(builder_, "claim_taken");
+  Value* first = EmitPhi(builder_, builder_.getInt32(0), before, update, lead);
   Value* number = builder_.CreateAdd(dialect_.ReadOne(builder_, active, first, leader), rank);
   Value* row = builder_.CreateZExt(number, builder_.getInt64Ty());
   Value* rows = words_.OfGroup(builder_, group, GroupWord::Rows);
@@ -175,10 +164,7 @@ Value* GpuTask::TakeRow(uint32_t group) {
   Value* last = builder_.CreateSub(rows, one);
   llvm::BasicBlock* beyond_end = builder_.GetInsertBlock();
   GoOnIn(builder_, taken);
-  llvm::PHINode* result = builder_.CreatePHI(builder_.getInt64Ty(), 2);
-  result->addIncoming(row, join_end);
-  result->addIncoming(last, beyond_end);
-  return result;
+  return EmitPhi(builder_, row, join_end, last, beyond_end);
 }
 
 Value* GpuTask::StackOffset(uint32_t stack) {

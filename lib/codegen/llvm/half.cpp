@@ -1,6 +1,6 @@
 #include "codegen/llvm/half.h"
 
-#include "llvm/IR/Module.h"
+#include "codegen/llvm/blocks.h"
 
 namespace adc::codegen {
 namespace {
@@ -63,9 +63,7 @@ llvm::Function* HalfConversion::Helper(const char* name, llvm::Type* result, llv
                                        Value* (*body)(IRBuilder<>&, Value*)) {
   llvm::Module* module = builder_.GetInsertBlock()->getModule();
   if (llvm::Function* known = module->getFunction(name)) return known;
-  auto* type = llvm::FunctionType::get(result, {operand}, false);
-  auto* helper = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module);
-  helper->setDoesNotThrow();
+  llvm::Function* helper = NewFunction(*module, name, result, {operand});
   helper->setDoesNotAccessMemory();
   helper->setWillReturn();
   helper->addFnAttr(llvm::Attribute::AlwaysInline);

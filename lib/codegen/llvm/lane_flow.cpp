@@ -113,10 +113,9 @@ void LaneFlow::EmitBranch(ir::Inst inst) {
   }
   builder_.SetInsertPoint(join);
   for (uint32_t n = 0; n < data.result_count; ++n) {
-    llvm::PHINode* phi = builder_.CreatePHI(values[0][n]->getType(), 2);
-    for (uint32_t side : {0u, 1u}) phi->addIncoming(values[side][n], ends[side]);
+    Value* phi = EmitPhi(builder_, values[0][n], ends[0], values[1][n], ends[1]);
     ir::Value result = function_.Result(inst, n);
-    IsShared(result) ? BindShared(result, phi) : Bind(result, phi);
+    BindEither(result, phi, phi);
   }
 }
 
@@ -157,20 +156,12 @@ void LaneFlow::EmitSide(ir::Inst inst, uint32_t side, Value* mask, bool always, 
     return yield();
   }
   llvm::BasicBlock* before = builder_.GetInsertBlock();
-  llvm::BasicBlock* some = NewBlock(builder_, "lanes_side");
-  llvm::BasicBlock* join = NewBlock(builder_, "lanes_join");
-  builder_.CreateCondBr(Any(mask), some, join);
-  builder_.SetInsertPoint(some);
-  EmitBlock(block);
-  yield();
-  llvm::BasicBlock* end = builder_.GetInsertBlock();
-  GoOnIn(builder_, join);
-  for (Value*& value : *values) {
-    llvm::PHINode* phi = builder_.CreatePHI(value->getType(), 2);
-    phi->addIncoming(llvm::Constant::getNullValue(value->getType()), before);
-    phi->addIncoming(value, end);
-    value = phi;
-  }
+  llvm::BasicBlock* end = EmitWhen(builder_, Any(mask), "lanes_side", "lanes_join", [&] {
+    EmitBlock(block);
+    yield();
+  });
+  for (Value*& value : *values)
+    value = EmitPhi(builder_, llvm::Constant::getNullValue(value->getType()), before, value, end);
 }
 
 // ---- loops ----
@@ -194,13 +185,11 @@ std::vector<LaneFlow::Carried> LaneFlow::BeginCarried(ir::Inst inst, uint32_t fi
   for (uint32_t n = 0; n < carried.size(); ++n) {
     Carried& one = carried[n];
     if (initial[n].first != nullptr) {
-      one.shared = builder_.CreatePHI(initial[n].first->getType(), 2);
-      one.shared->addIncoming(initial[n].first, before);
+      one.shared = BeginPhi(builder_, initial[n].first, before);
       BindShared(one.param, one.shared);
     }
     if (initial[n].second != nullptr) {
-      one.lanes = builder_.CreatePHI(initial[n].second->getType(), 2);
-      one.lanes->addIncoming(initial[n].second, before);
+      one.lanes = BeginPhi(builder_, initial[n].second, before);
       if (one.shared == nullptr) Bind(one.param, one.lanes);
     }
   }
@@ -267,8 +256,7 @@ void LaneFlow::EmitSharedFor(ir::Inst inst) {
   llvm::BasicBlock* exit = NewBlock(builder_, "lanes_for_end");
   builder_.CreateCondBr(builder_.CreateICmpSLT(low, high), loop, exit);
   builder_.SetInsertPoint(loop);
-  llvm::PHINode* counter = builder_.CreatePHI(builder_.getInt64Ty(), 2);
-  counter->addIncoming(reversed ? last : low, before);
+  llvm::PHINode* counter = BeginPhi(builder_, reversed ? last : low, before);
   std::vector<Carried> carried = BeginCarried(inst, 3, body, 1, before);
   BindCounter(function_[body].params[0], counter);
   EmitBlock(body);
@@ -281,10 +269,7 @@ void LaneFlow::EmitSharedFor(ir::Inst inst) {
   builder_.CreateCondBr(builder_.CreateICmpNE(counter, reversed ? low : last), loop, exit);
   builder_.SetInsertPoint(exit);
   auto join = [&](llvm::PHINode* inside, Value* yielded) {
-    llvm::PHINode* phi = builder_.CreatePHI(yielded->getType(), 2);
-    phi->addIncoming(inside->getIncomingValueForBlock(before), before);
-    phi->addIncoming(yielded, latch);
-    return phi;
+    return EmitPhi(builder_, inside->getIncomingValueForBlock(before), before, yielded, latch);
   };
   for (uint32_t n = 0; n < carried.size(); ++n) {
     if (IsShared(carried[n].result)) {
@@ -313,11 +298,9 @@ void LaneFlow::EmitSteppedFor(ir::Inst inst) {
   // The loop is left in front of its first trip from `entry`, so that results are what is carried there.
   llvm::BasicBlock* entry = NewBlock(builder_, "lanes_for_entry");
   GoOnIn(builder_, entry);
-  llvm::PHINode* counter = builder_.CreatePHI(builder_.getInt64Ty(), 2);
-  llvm::PHINode* more = builder_.CreatePHI(builder_.getInt1Ty(), 2);
+  llvm::PHINode* counter = BeginPhi(builder_, reversed ? last : low, before);
+  llvm::PHINode* more = BeginPhi(builder_, any, before);
   std::vector<Carried> carried = BeginCarried(inst, 3, body, 1, before);
-  counter->addIncoming(reversed ? last : low, before);
-  more->addIncoming(any, before);
   builder_.CreateCondBr(more, loop, exit);
   builder_.SetInsertPoint(loop);
   mask_ = builder_.CreateAnd(outer, builder_.CreateICmpSLT(Splat(counter), high));
@@ -353,11 +336,9 @@ void LaneFlow::EmitCountedFor(ir::Inst inst) {
   llvm::BasicBlock* loop = NewBlock(builder_, "lanes_for_do");
   llvm::BasicBlock* exit = NewBlock(builder_, "lanes_for_end");
   GoOnIn(builder_, entry);
-  llvm::PHINode* counter = builder_.CreatePHI(low->getType(), 2);
-  llvm::PHINode* going = builder_.CreatePHI(enters_phi->getType(), 2);
+  llvm::PHINode* counter = BeginPhi(builder_, reversed ? last : low, before);
+  llvm::PHINode* going = BeginPhi(builder_, enters_phi, before);
   std::vector<Carried> carried = BeginCarried(inst, 3, body, 1, before);
-  counter->addIncoming(reversed ? last : low, before);
-  going->addIncoming(enters_phi, before);
   mask_ = FromNumbers(going);
   builder_.CreateCondBr(Any(going), loop, exit);
   builder_.SetInsertPoint(loop);
@@ -393,15 +374,13 @@ void LaneFlow::EmitWhile(ir::Inst inst) {
   llvm::BasicBlock* inside = NewBlock(builder_, "lanes_do");
   llvm::BasicBlock* exit = NewBlock(builder_, "lanes_while_end");
   GoOnIn(builder_, header);
-  llvm::PHINode* going = builder_.CreatePHI(outer_phi->getType(), 2, "going");
-  llvm::PHINode* trips = bounded ? builder_.CreatePHI(count, 2, "trips") : nullptr;
+  llvm::PHINode* going = BeginPhi(builder_, outer_phi, before, "going");
+  llvm::PHINode* trips =
+      bounded ? BeginPhi(builder_, llvm::ConstantInt::get(count, 0), before, "trips") : nullptr;
   std::vector<Carried> carried = BeginCarried(inst, bounded ? 1 : 0, test, 0, before);
-  going->addIncoming(outer_phi, before);
   Value* goes_on = going;
-  if (bounded) {
-    trips->addIncoming(llvm::ConstantInt::get(count, 0), before);
+  if (bounded)
     goes_on = builder_.CreateAnd(going, ToCarried(inst, builder_.CreateICmpSLT(Splat(trips), limit)));
-  }
   mask_ = FromNumbers(goes_on);
   if (bounded && !IsCheap(test)) {
     // At the bound the loop ends before its test, which may read what only exists for fewer iterations.
@@ -433,13 +412,7 @@ void LaneFlow::EmitWhile(ir::Inst inst) {
   builder_.CreateBr(header);
   builder_.SetInsertPoint(exit);
   mask_ = outer;
-  for (Carried& one : carried) {
-    if (IsShared(one.result)) {
-      BindShared(one.result, one.shared);
-    } else {
-      Bind(one.result, one.lanes);
-    }
-  }
+  for (Carried& one : carried) BindEither(one.result, one.shared, one.lanes);
 }
 
 }  // namespace adc::codegen

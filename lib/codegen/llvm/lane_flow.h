@@ -72,6 +72,10 @@ class LaneFlow : protected LaneVectors {
     llvm::PHINode* lanes = nullptr;   ///< the number that each lane has, or had when it ended
   };
 
+  /// Binds a value that lanes share, or that each has.
+  void BindEither(ir::Value value, Value* shared, Value* lanes) {
+    IsShared(value) ? BindShared(value, shared) : Bind(value, lanes);
+  }
   void EmitIf(ir::Inst inst);
   void EmitBranch(ir::Inst inst);
   void EmitChoice(ir::Inst inst);

@@ -1,6 +1,7 @@
 #include "codegen/llvm/lane_flush.h"
 
 #include "codegen/llvm/atomic_update.h"
+#include "codegen/llvm/blocks.h"
 #include "ir/module.h"
 #include "llvm/IR/Module.h"
 
@@ -65,16 +66,15 @@ class FlushWriter {
 
   void Update(llvm::ArrayRef<Value*> values) {
     bool is_half = cells_.scalar == Scalar::F16;
-    auto kind = ir::IsFloat(cells_.scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
     llvm::Type* element = is_half ? b_.getHalfTy() : cells_.type;
     for (uint32_t n = 0; n < cells_.count; ++n) {
       AtomicCell cell{b_.CreateConstInBoundsGEP1_64(element, flush_.getArg(0), n), element,
                       llvm::Align(ir::ByteSize(cells_.scalar)), cells_.scope};
       if (is_half) {
         EmitHalfSum(b_, target_, cell, values[n]);
-        continue;
+      } else {
+        EmitAtomicSum(b_, target_, cell, values[n]);
       }
-      EmitAtomicUpdate(b_, target_, kind, cell, values[n], [](llvm::Instruction*) {});
     }
     b_.CreateBr(done_);
   }
@@ -113,17 +113,10 @@ class FlushWriter {
     llvm::BasicBlock* before = b_.GetInsertBlock();
     llvm::BasicBlock *test = Block("test"), *add = Block("add"), *summed = Block("summed");
     llvm::BasicBlock* lead = Block("lead");
-    b_.CreateBr(test);
-    b_.SetInsertPoint(test);
-    llvm::PHINode* left = b_.CreatePHI(mask_type, 2, "left");
-    llvm::PHINode* order = b_.CreatePHI(b_.getInt32Ty(), 2, "order");
-    left->addIncoming(waiting, before);
-    order->addIncoming(rank, before);
+    GoOnIn(b_, test);
+    llvm::PHINode *left = BeginPhi(b_, waiting, before, "left"), *order = BeginPhi(b_, rank, before, "order");
     llvm::SmallVector<llvm::PHINode*> sums;
-    for (Value* value : own_) {
-      sums.push_back(b_.CreatePHI(cells_.type, 2, "sum"));
-      sums.back()->addIncoming(value, before);
-    }
+    for (Value* value : own_) sums.push_back(BeginPhi(b_, value, before, "sum"));
     Value* has_next = b_.CreateICmpNE(left, none);
     b_.CreateCondBr(b_.CreateICmpNE(wave_.LanesWhere(b_, active_, has_next), none), add, summed);
     b_.SetInsertPoint(add);
@@ -164,10 +157,7 @@ llvm::Function* FlushFunction(llvm::Module& module, const GpuDialect& wave, cons
   if (llvm::Function* known = module.getFunction(name)) return known;
   llvm::SmallVector<llvm::Type*> parameters(1 + cells.count, cells.type);
   parameters[0] = cells.pointer;
-  llvm::Type* nothing = llvm::Type::getVoidTy(module.getContext());
-  auto* flush = llvm::Function::Create(llvm::FunctionType::get(nothing, parameters, false),
-                                       llvm::GlobalValue::InternalLinkage, name, module);
-  flush->setDoesNotThrow();
+  llvm::Function* flush = NewFunction(module, name, llvm::Type::getVoidTy(module.getContext()), parameters);
   flush->setConvergent();
   flush->setWillReturn();
   flush->setOnlyAccessesInaccessibleMemOrArgMem();

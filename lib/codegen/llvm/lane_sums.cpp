@@ -207,10 +207,7 @@ class LaneSums final : public SumEmitter {
     builder_.SetInsertPoint(in_rounds);
     Value* total = TotalOverLanes(sum.what->update, sum.what->scalar, own, lanes);
     GoOnIn(builder_, join);
-    llvm::PHINode* either = builder_.CreatePHI(own->getType(), 2);
-    either->addIncoming(small, at_once);
-    either->addIncoming(total, in_rounds);
-    return either;
+    return EmitPhi(builder_, small, at_once, total, in_rounds);
   }
 
   /// Over the waves of the block. Leaves the builder where the first wave goes on alone, and gives the block
@@ -243,16 +240,12 @@ class LaneSums final : public SumEmitter {
       Value* begin = builder_.CreateConstInBoundsGEP1_64(builder_.getInt8Ty(), memory, part.offset);
       return builder_.CreateInBoundsGEP(scalars_.MemoryType(part.scalar), begin, wave_number);
     };
-    llvm::BasicBlock* leave = NewBlock(builder_, "sum_leave");
-    llvm::BasicBlock* left = NewBlock(builder_, "sum_left");
-    llvm::BasicBlock* take = NewBlock(builder_, "sum_take");
-    llvm::BasicBlock* done = NewBlock(builder_, "sums_done");
     Value* number = hooks_.WaveInBlock();
-    builder_.CreateCondBr(leads, leave, left);
-    builder_.SetInsertPoint(leave);
-    for (const Part& part : parts)
-      builder_.CreateStore(scalars_.ToMemory(part.scalar, *part.value), place(part, number));
-    GoOnIn(builder_, left);
+    EmitWhen(builder_, leads, "sum_leave", "sum_left", [&] {
+      for (const Part& part : parts)
+        builder_.CreateStore(scalars_.ToMemory(part.scalar, *part.value), place(part, number));
+    });
+    llvm::BasicBlock *take = NewBlock(builder_, "sum_take"), *done = NewBlock(builder_, "sums_done");
     wave.MeetBlock(builder_);
     builder_.CreateCondBr(builder_.CreateICmpEQ(number, builder_.getInt32(0)), take, done);
     builder_.SetInsertPoint(take);

@@ -23,6 +23,7 @@
 #include "codegen/common/math_file.h"
 #include "codegen/common/math_names.h"
 #include "codegen/llvm/amd_inputs.h"
+#include "codegen/llvm/blocks.h"
 #include "codegen/llvm/device_calls.h"
 #include "diag/errors/codegen.h"
 #include "llvm/Bitcode/BitcodeReader.h"
@@ -103,12 +104,8 @@ void DefineGuards(llvm::Module& module) {
     Value* root = b.CreateCall(Declare(module, kExp, type, true), {b.CreateFMul(half, magnitude)});
     Value* large = b.CreateFMul(b.CreateFMul(half, root), root);
     if (guard.odd) large = b.CreateBinaryIntrinsic(llvm::Intrinsic::copysign, large, x);
-    b.CreateBr(end);
-    b.SetInsertPoint(end);
-    llvm::PHINode* result = b.CreatePHI(x->getType(), 2);
-    result->addIncoming(exact, near);
-    result->addIncoming(large, far);
-    b.CreateRet(result);
+    GoOnIn(b, end);
+    b.CreateRet(EmitPhi(b, exact, near, large, far));
   }
 }
 

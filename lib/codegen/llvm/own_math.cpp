@@ -159,15 +159,10 @@ llvm::Function* OwnMath::Make(llvm::IRBuilder<>& builder, TargetHooks& hooks, La
                               const ir::Function& text, const std::string& name,
                               llvm::ArrayRef<Value*> operands) {
   llvm::SmallVector<llvm::Type*, 2> types(operands.size(), operands[0]->getType());
-  auto* type = llvm::FunctionType::get(operands[0]->getType(), types, false);
-  auto* made = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, name, module_);
-  made->setDoesNotThrow();
+  llvm::Function* made =
+      NewFunction(module_, name, operands[0]->getType(), types, builder.GetInsertBlock()->getParent());
   made->setDoesNotAccessMemory();
   made->setWillReturn();
-  const llvm::Function* like = builder.GetInsertBlock()->getParent();
-  for (const char* attribute : {"target-cpu", "target-features"}) {
-    if (like->hasFnAttribute(attribute)) made->addFnAttr(like->getFnAttribute(attribute));
-  }
   made_.push_back(made);
   llvm::IRBuilder<> inside(llvm::BasicBlock::Create(module_.getContext(), "entry", made));
   analysis::Uniform uniform(text, ir::Inst());

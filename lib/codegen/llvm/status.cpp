@@ -1,7 +1,7 @@
 #include "codegen/llvm/status.h"
 
 #include "artifact/cpu_abi.h"
-#include "llvm/IR/Module.h"
+#include "codegen/llvm/blocks.h"
 
 namespace adc::codegen {
 
@@ -13,10 +13,8 @@ llvm::Function* RaiseFunction(llvm::Module& module, llvm::PointerType* status_ty
   llvm::LLVMContext& context = module.getContext();
   llvm::IRBuilder<> b(context);
   llvm::Type* word = b.getInt32Ty();
-  auto* type = llvm::FunctionType::get(
-      b.getVoidTy(), {status_type, word, word, word, word, b.getInt64Ty(), b.getInt64Ty()}, false);
-  auto* raise = llvm::Function::Create(type, llvm::GlobalValue::InternalLinkage, "adc.raise", module);
-  raise->setDoesNotThrow();
+  llvm::Function* raise = NewFunction(module, "adc.raise", b.getVoidTy(),
+                                      {status_type, word, word, word, word, b.getInt64Ty(), b.getInt64Ty()});
   raise->setWillReturn();
   raise->setOnlyAccessesArgMemory();
   raise->addFnAttr(llvm::Attribute::Cold);

@@ -61,12 +61,7 @@ void SumEmitter::AddToSum(ir::Inst inst, const Sum& sum) {
 }
 
 void SumEmitter::UpdateIf(Value* condition, const Sum& sum, Value* total) {
-  llvm::BasicBlock* update = NewBlock(builder_, "sum_update");
-  llvm::BasicBlock* done = NewBlock(builder_, "sum_done");
-  builder_.CreateCondBr(condition, update, done);
-  builder_.SetInsertPoint(update);
-  Update(sum, total);
-  GoOnIn(builder_, done);
+  EmitWhen(builder_, condition, "sum_update", "sum_done", [&] { Update(sum, total); });
 }
 
 void SumEmitter::Update(const Sum& sum, Value* total) {

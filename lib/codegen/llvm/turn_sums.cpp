@@ -137,9 +137,8 @@ void TurnSums::Update(const std::vector<Value*>& totals) {
     Value* start = builder_.CreateLoad(cell.address->getAllocatedType(), cell.address);
     AtomicCell at{builder_.CreatePtrAdd(start, builder_.getInt64(static_cast<uint64_t>(cell.offset))),
                   totals[n]->getType(), llvm::Align(ir::ByteSize(scalar)), hooks_.AtomicScope()};
-    auto kind = ir::IsFloat(scalar) ? llvm::AtomicRMWInst::FAdd : llvm::AtomicRMWInst::Add;
-    EmitAtomicUpdate(builder_, hooks_.Description(), kind, at, totals[n],
-                     [&](llvm::Instruction* access) { aliases_.Mark(access, cell.inst, false); });
+    EmitAtomicSum(builder_, hooks_.Description(), at, totals[n],
+                  [&](llvm::Instruction* access) { aliases_.Mark(access, cell.inst, false); });
   }
 }
 
