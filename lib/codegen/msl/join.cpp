@@ -37,13 +37,6 @@ static inline float atomicAdd(device float& place, float value) {
 }
 )";
 
-std::string_view NextLine(std::string_view& rest) {
-  size_t end = rest.find('\n');
-  std::string_view line = rest.substr(0, end);
-  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-  return line;
-}
-
 bool IsPreamble(std::string_view line) {
   return line.empty() || line.starts_with("#pragma") || line.starts_with("#include") ||
          line.starts_with("using namespace");
@@ -55,7 +48,7 @@ std::vector<std::string> SplitDeclarations(std::string_view text) {
   std::string current;
   bool open = false;  // a brace in the first column is open
   while (!text.empty()) {
-    std::string_view line = NextLine(text);
+    std::string_view line = msl::TakeLine(text);
     if (current.empty() && IsPreamble(line)) continue;
     // In front of a function it is that of the function before.
     if (!open && line.starts_with("#line")) continue;
@@ -92,20 +85,9 @@ bool CanBeRenamed(std::string_view declaration, std::string_view name) {
          !(declaration.starts_with("template") || name.starts_with("spv"));
 }
 
-/// Where the word stands as a whole, from `from` on.
-size_t FindWord(std::string_view text, std::string_view word, size_t from) {
-  for (size_t at = text.find(word, from); at != std::string_view::npos; at = text.find(word, at + 1)) {
-    size_t end = at + word.size();
-    bool whole =
-        (at == 0 || !IsNameCharacter(text[at - 1])) && (end == text.size() || !IsNameCharacter(text[end]));
-    if (whole) return at;
-  }
-  return std::string_view::npos;
-}
-
 void ReplaceWord(std::string& text, std::string_view word, std::string_view replacement) {
-  for (size_t at = FindWord(text, word, 0); at != std::string::npos;
-       at = FindWord(text, word, at + replacement.size())) {
+  for (size_t at = msl::FindWord(text, word, 0); at != std::string::npos;
+       at = msl::FindWord(text, word, at + replacement.size())) {
     text.replace(at, word.size(), replacement);
   }
 }
@@ -130,7 +112,7 @@ std::string WithPlainNames(std::string_view original) {
 /// SPIRV-Cross writes the struct types of the whole module.
 bool IsUsed(const std::vector<std::string>& declarations, size_t at, std::string_view name) {
   for (size_t later = at + 1; later < declarations.size(); ++later) {
-    if (FindWord(declarations[later], name, 0) != std::string::npos) return true;
+    if (msl::FindWord(declarations[later], name, 0) != std::string::npos) return true;
   }
   return false;
 }

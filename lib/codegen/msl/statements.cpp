@@ -69,7 +69,7 @@ class BodyParser {
     // Of the block: each says its places anew.
     std::string_view place;
     while (!rest_.empty()) {
-      std::string_view line = TakeLine();
+      std::string_view line = Trimmed(TakeLine(rest_));
       if (line.empty()) continue;
       if (line.starts_with("#line")) {
         // Line 0 says that there is no place.
@@ -97,13 +97,6 @@ class BodyParser {
   }
 
  private:
-  std::string_view TakeLine() {
-    size_t end = rest_.find('\n');
-    std::string_view line = rest_.substr(0, end);
-    rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 1);
-    return Trimmed(line);
-  }
-
   std::string_view rest_;
   Names& names_;
   std::string_view tail_;
@@ -204,12 +197,11 @@ void Rename(Statement& statement, uint32_t from, uint32_t to, Names& names) {
   auto replace = [&](std::string& text, std::vector<uint32_t>& mentioned) {
     if (!std::binary_search(mentioned.begin(), mentioned.end(), from)) return;
     const std::string &old_word = names.Text(from), &new_word = names.Text(to);
-    for (size_t at = text.find(old_word); at != std::string::npos; at = text.find(old_word, at)) {
-      size_t end = at + old_word.size();
-      bool whole = (at == 0 || (!IsNameCharacter(text[at - 1]) && text[at - 1] != '.')) &&
-                   (end == text.size() || !IsNameCharacter(text[end]));
-      if (whole) text.replace(at, old_word.size(), new_word);
-      at += whole ? new_word.size() : old_word.size();
+    for (size_t at = FindWord(text, old_word, 0); at != std::string::npos;
+         at = FindWord(text, old_word, at)) {
+      bool is_member = at != 0 && text[at - 1] == '.';
+      if (!is_member) text.replace(at, old_word.size(), new_word);
+      at += is_member ? old_word.size() : new_word.size();
     }
     mentioned = NamesIn(text, names);
   };
@@ -227,12 +219,27 @@ std::string Print(const std::vector<Statement>& body, uint32_t indentation) {
   return text;
 }
 
+std::string_view TakeLine(std::string_view& rest) {
+  size_t end = rest.find('\n');
+  std::string_view line = rest.substr(0, end);
+  rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+  return line;
+}
+
+size_t FindWord(std::string_view text, std::string_view word, size_t from) {
+  for (size_t at = text.find(word, from); at != std::string_view::npos; at = text.find(word, at + 1)) {
+    size_t end = at + word.size();
+    bool whole =
+        (at == 0 || !IsNameCharacter(text[at - 1])) && (end == text.size() || !IsNameCharacter(text[end]));
+    if (whole) return at;
+  }
+  return std::string_view::npos;
+}
+
 std::string FinishLines(std::string_view text) {
   std::string finished;
   for (size_t number = 1; !text.empty(); ++number) {
-    size_t end = text.find('\n');
-    std::string_view line = text.substr(0, end);
-    text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
+    std::string_view line = TakeLine(text);
     if (line == kOwnPlace) {
       finished += "#line " + std::to_string(number + 1) + " \"program_source\"\n";
     } else {

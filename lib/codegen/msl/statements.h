@@ -65,6 +65,12 @@ void Rename(Statement& statement, uint32_t from, uint32_t to, Names& names);
 /// last of these.
 std::string Print(const std::vector<Statement>& body, uint32_t indentation);
 
+/// Takes the first line off `rest`.
+std::string_view TakeLine(std::string_view& rest);
+
+/// Where a word stands as a whole in the text, from `from` on; npos: nowhere.
+size_t FindWord(std::string_view text, std::string_view word, size_t from);
+
 /// The whole text with directives for kOwnPlace.
 std::string FinishLines(std::string_view text);
 

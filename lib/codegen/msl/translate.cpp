@@ -41,20 +41,6 @@ bool Done(spvc_result result) {
   return result == SPVC_SUCCESS;
 }
 
-int RankOf(BindingOf of) {
-  switch (of) {
-    case BindingOf::Words:
-      return 0;
-    case BindingOf::Heap:
-      return 1;
-    case BindingOf::Status:
-      return 2;
-    case BindingOf::Param:
-      return 3;
-  }
-  ADC_UNREACHABLE("a binding without a rank");
-}
-
 /// The translation of one entry.
 class EntryTranslator {
  public:
@@ -117,7 +103,10 @@ class EntryTranslator {
     }
     // Words, heap and status first: the most used, and words cannot be in the table.
     std::sort(entry.bindings.begin(), entry.bindings.end(), [](const Binding& a, const Binding& b) {
-      return std::pair(RankOf(a.of), a.number) < std::pair(RankOf(b.of), b.number);
+      auto rank = [](const Binding& one) {
+        return std::tuple(one.of == BindingOf::Param, one.of, one.number);
+      };
+      return rank(a) < rank(b);
     });
     std::vector<Binding> bindings;
     for (Binding binding : entry.bindings) {
