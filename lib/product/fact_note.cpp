@@ -225,9 +225,9 @@ std::vector<uint8_t> WithFactNote(const artifact::Metadata& metadata, uint32_t t
   std::vector<uint8_t> bytes = payload.bytes;
   std::string note = NoteFor(metadata, target);
   if (payload.kind == codegen::PayloadKind::Spirv) {
-    codegen::spirv::Words text, instruction;
-    codegen::spirv::AppendText(text, note);
-    codegen::spirv::AppendInstruction(instruction, spv::OpModuleProcessed, text);
+    codegen::spirv::Words instruction;
+    codegen::spirv::AppendInstruction(instruction, spv::OpModuleProcessed,
+                                      codegen::spirv::WithText({}, note));
     std::vector<uint8_t> added(instruction.size() * sizeof(uint32_t));
     std::memcpy(added.data(), instruction.data(), added.size());
     bytes.insert(bytes.begin() + static_cast<ptrdiff_t>(PlaceInSpirv(bytes)), added.begin(), added.end());

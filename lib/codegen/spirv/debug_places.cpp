@@ -99,9 +99,7 @@ void DebugPlaces::Set(FunctionBuilder& function, diag::SourceSpan place) {
   Words code;
   auto debug = [&](uint32_t instruction, std::initializer_list<Id> operands) {
     Id type = module_.types.Void(), id = module_.NewId();
-    Words words{type, id, module_.DebugSet(), instruction};
-    words.insert(words.end(), operands.begin(), operands.end());
-    AppendInstruction(code, spv::OpExtInst, words);
+    AppendInstruction(code, spv::OpExtInst, Joined({type, id, module_.DebugSet(), instruction}, operands));
   };
   if (form_ == Form::Translated && file == nullptr) {
     AppendInstruction(code, spv::OpLine, Words{function.Place()[0], 0, 0});

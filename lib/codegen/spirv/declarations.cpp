@@ -97,9 +97,7 @@ Id Types::Image(Id component, const ir::ShaderImage& image) {
 }
 
 Id Types::Function(Id result, std::span<const Id> parameters) {
-  Words key{spv::OpTypeFunction, result};
-  key.insert(key.end(), parameters.begin(), parameters.end());
-  return Intern(key);
+  return Intern(Joined({spv::OpTypeFunction, result}, parameters));
 }
 
 Id Constants::Intern(const Words& key) {
@@ -156,9 +154,7 @@ Id Constants::SpecializedInt(uint32_t width, uint32_t number, uint64_t value, st
 }
 
 Id Constants::Composite(Id type, std::span<const Id> parts) {
-  Words key{spv::OpConstantComposite, type};
-  key.insert(key.end(), parts.begin(), parts.end());
-  return Intern(key);
+  return Intern(Joined({spv::OpConstantComposite, type}, parts));
 }
 
 std::optional<uint64_t> Constants::IntegerOf(Id id) const {

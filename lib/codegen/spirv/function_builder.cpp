@@ -28,9 +28,7 @@ Id FunctionBuilder::Emit(spv::Op op, Id type, std::span<const uint32_t> operands
 }
 
 Id FunctionBuilder::Glsl(GLSLstd450 function, Id type, std::initializer_list<Id> operands) {
-  Words all{module_.GlslSet(), static_cast<uint32_t>(function)};
-  all.insert(all.end(), operands.begin(), operands.end());
-  return Emit(spv::OpExtInst, type, all);
+  return Emit(spv::OpExtInst, type, Joined({module_.GlslSet(), static_cast<uint32_t>(function)}, operands));
 }
 
 Id FunctionBuilder::Variable(Id pointee) {

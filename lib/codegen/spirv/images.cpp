@@ -27,25 +27,13 @@ void AskForType(ModuleBuilder& module, const ir::ShaderImage& image) {
     module.AddCapability(image.is_sampled ? spv::CapabilitySampled1D : spv::CapabilityImage1D);
   if (image.is_buffer)
     module.AddCapability(image.is_sampled ? spv::CapabilitySampledBuffer : spv::CapabilityImageBuffer);
-  switch (image.format) {
-    case spv::ImageFormatUnknown:
-    case spv::ImageFormatRgba32f:
-    case spv::ImageFormatRgba16f:
-    case spv::ImageFormatR32f:
-    case spv::ImageFormatRgba8:
-    case spv::ImageFormatRgba8Snorm:
-    case spv::ImageFormatRgba32i:
-    case spv::ImageFormatRgba16i:
-    case spv::ImageFormatRgba8i:
-    case spv::ImageFormatR32i:
-    case spv::ImageFormatRgba32ui:
-    case spv::ImageFormatRgba16ui:
-    case spv::ImageFormatRgba8ui:
-    case spv::ImageFormatR32ui:
-      return;
-    default:
-      module.AddCapability(spv::CapabilityStorageImageExtendedFormats);
-  }
+  static constexpr uint32_t kOfEachDevice[] = {
+      spv::ImageFormatUnknown, spv::ImageFormatRgba32f,    spv::ImageFormatRgba16f,  spv::ImageFormatR32f,
+      spv::ImageFormatRgba8,   spv::ImageFormatRgba8Snorm, spv::ImageFormatRgba32i,  spv::ImageFormatRgba16i,
+      spv::ImageFormatRgba8i,  spv::ImageFormatR32i,       spv::ImageFormatRgba32ui, spv::ImageFormatRgba16ui,
+      spv::ImageFormatRgba8ui, spv::ImageFormatR32ui};
+  if (std::ranges::find(kOfEachDevice, image.format) == std::end(kOfEachDevice))
+    module.AddCapability(spv::CapabilityStorageImageExtendedFormats);
 }
 
 }  // namespace

@@ -16,7 +16,12 @@ void AppendInstruction(Words& words, spv::Op op, std::span<const uint32_t> opera
   words.insert(words.end(), operands.begin(), operands.end());
 }
 
-void AppendText(Words& words, std::string_view text) {
+Words Joined(Words operands, std::span<const uint32_t> more) {
+  operands.insert(operands.end(), more.begin(), more.end());
+  return operands;
+}
+
+Words WithText(Words words, std::string_view text) {
   uint32_t word = 0;
   for (size_t n = 0; n < text.size(); ++n) {
     word |= uint32_t{static_cast<unsigned char>(text[n])} << (8 * (n % 4));
@@ -25,6 +30,7 @@ void AppendText(Words& words, std::string_view text) {
     word = 0;
   }
   words.push_back(word);
+  return words;
 }
 
 Id ModuleBuilder::GlslSet() {
@@ -44,9 +50,7 @@ Id ModuleBuilder::String(std::string_view text) {
   auto [place, fresh] = string_ids_.try_emplace(std::string(text), 0);
   if (!fresh) return place->second;
   place->second = NewId();
-  Words operands{place->second};
-  AppendText(operands, text);
-  AppendInstruction(strings_, spv::OpString, operands);
+  AppendInstruction(strings_, spv::OpString, WithText({place->second}, text));
   return place->second;
 }
 
@@ -57,53 +61,40 @@ void ModuleBuilder::AddSource(Id file, std::span<const std::string_view> parts) 
   for (size_t n = 0; n < parts.size(); ++n) {
     Words operands;
     if (n == 0) operands = {static_cast<uint32_t>(spv::SourceLanguageUnknown), 0, file};
-    AppendText(operands, parts[n]);
-    AppendInstruction(sources_, n == 0 ? spv::OpSource : spv::OpSourceContinued, operands);
+    AppendInstruction(sources_, n == 0 ? spv::OpSource : spv::OpSourceContinued,
+                      WithText(operands, parts[n]));
   }
 }
 
 Id ModuleBuilder::DebugInfo(uint32_t instruction, std::initializer_list<Id> operands) {
   Id type = types.Void(), id = NewId();
-  Words all{type, id, DebugSet(), instruction};
-  all.insert(all.end(), operands.begin(), operands.end());
-  AppendInstruction(globals_, spv::OpExtInst, all);
+  AppendInstruction(globals_, spv::OpExtInst, Joined({type, id, DebugSet(), instruction}, operands));
   return id;
 }
 
 void ModuleBuilder::Name(Id id, std::string_view name) {
   if (producer_.empty() || name.empty()) return;
-  Words operands{id};
-  AppendText(operands, name);
-  AppendInstruction(names_, spv::OpName, operands);
+  AppendInstruction(names_, spv::OpName, WithText({id}, name));
 }
 
 void ModuleBuilder::NameMember(Id id, uint32_t member, std::string_view name) {
   if (producer_.empty() || name.empty()) return;
-  Words operands{id, member};
-  AppendText(operands, name);
-  AppendInstruction(names_, spv::OpMemberName, operands);
+  AppendInstruction(names_, spv::OpMemberName, WithText({id, member}, name));
 }
 
 void ModuleBuilder::Decorate(Id id, spv::Decoration decoration, std::initializer_list<uint32_t> literals) {
-  Words operands{id, static_cast<uint32_t>(decoration)};
-  operands.insert(operands.end(), literals.begin(), literals.end());
-  AppendInstruction(annotations_, spv::OpDecorate, operands);
+  AppendInstruction(annotations_, spv::OpDecorate, Joined({id, static_cast<uint32_t>(decoration)}, literals));
 }
 
 void ModuleBuilder::DecorateMember(Id id, uint32_t member, spv::Decoration decoration,
                                    std::initializer_list<uint32_t> literals) {
-  Words operands{id, member, static_cast<uint32_t>(decoration)};
-  operands.insert(operands.end(), literals.begin(), literals.end());
-  AppendInstruction(annotations_, spv::OpMemberDecorate, operands);
+  AppendInstruction(annotations_, spv::OpMemberDecorate,
+                    Joined({id, member, static_cast<uint32_t>(decoration)}, literals));
 }
 
 Id ModuleBuilder::Declare(spv::Op op, Id type, std::span<const uint32_t> operands) {
   Id id = NewId();
-  Words all;
-  if (type != 0) all.push_back(type);
-  all.push_back(id);
-  all.insert(all.end(), operands.begin(), operands.end());
-  AppendInstruction(globals_, op, all);
+  AppendInstruction(globals_, op, Joined(type != 0 ? Words{type, id} : Words{id}, operands));
   return id;
 }
 
@@ -115,10 +106,8 @@ Id ModuleBuilder::GlobalVariable(spv::StorageClass storage, Id pointee, Id initi
 
 void ModuleBuilder::AddEntryPoint(Id function, std::string_view name, std::span<const Id> interface,
                                   std::span<const uint32_t, 3> local_size) {
-  Words operands{static_cast<uint32_t>(spv::ExecutionModelGLCompute), function};
-  AppendText(operands, name);
-  operands.insert(operands.end(), interface.begin(), interface.end());
-  AppendInstruction(entry_points_, spv::OpEntryPoint, operands);
+  Words named = WithText({static_cast<uint32_t>(spv::ExecutionModelGLCompute), function}, name);
+  AppendInstruction(entry_points_, spv::OpEntryPoint, Joined(named, interface));
   entries_.push_back(function);
   AppendInstruction(execution_modes_, spv::OpExecutionMode,
                     Words{function, static_cast<uint32_t>(spv::ExecutionModeLocalSize), local_size[0],
@@ -141,16 +130,9 @@ Words ModuleBuilder::Finish(bool physical) const {
   Words words{spv::MagicNumber, version_, kGenerator, next_id_, 0};
   for (spv::Capability capability : capabilities_)
     AppendInstruction(words, spv::OpCapability, Words{static_cast<uint32_t>(capability)});
-  for (const std::string& name : extensions_) {
-    Words text;
-    AppendText(text, name);
-    AppendInstruction(words, spv::OpExtension, text);
-  }
+  for (const std::string& name : extensions_) AppendInstruction(words, spv::OpExtension, WithText({}, name));
   auto import = [&](Id set, std::string_view name) {
-    if (set == 0) return;
-    Words operands{set};
-    AppendText(operands, name);
-    AppendInstruction(words, spv::OpExtInstImport, operands);
+    if (set != 0) AppendInstruction(words, spv::OpExtInstImport, WithText({set}, name));
   };
   import(glsl_, "GLSL.std.450");
   import(debug_, "NonSemantic.Shader.DebugInfo.100");
@@ -170,9 +152,7 @@ Words ModuleBuilder::Finish(bool physical) const {
     // Beside a DebugSource RenderDoc would count it as the first file.
     if (source.empty() && debug_ == 0)
       AppendInstruction(source, spv::OpSource, Words{static_cast<uint32_t>(spv::SourceLanguageUnknown), 0});
-    Words text;
-    AppendText(text, producer_);
-    AppendInstruction(made_by, spv::OpModuleProcessed, text);
+    AppendInstruction(made_by, spv::OpModuleProcessed, WithText({}, producer_));
   }
   const Words* sections[] = {&entry_points_, &modes,        &strings_, &source,    &names_,
                              &made_by,       &annotations_, &globals_, &functions_};

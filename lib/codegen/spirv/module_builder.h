@@ -10,8 +10,10 @@ namespace adc::codegen::spirv {
 
 /// Appends one instruction: its first word counts its words.
 void AppendInstruction(Words& words, spv::Op op, std::span<const uint32_t> operands);
-/// Appends text as SPIR-V packs it: bytes in words, ended by a zero byte.
-void AppendText(Words& words, std::string_view text);
+/// Operands with more of them behind.
+Words Joined(Words operands, std::span<const uint32_t> more);
+/// Operands with text behind, as SPIR-V packs it: bytes in words, ended by a zero byte.
+Words WithText(Words operands, std::string_view text);
 
 class ModuleBuilder {
  public:

@@ -404,11 +404,8 @@ GLSLstd450 GlslFunction(Op op) {
 
 Id ScalarEmitter::Math(Op op, Scalar scalar, std::span<const Id> operands) {
   Id type = RegisterType(scalar);
-  if (Id function = math_.FunctionFor(op, scalar, mode_)) {
-    Words all{function};
-    all.insert(all.end(), operands.begin(), operands.end());
-    return f_.Emit(spv::OpFunctionCall, type, all);
-  }
+  if (Id function = math_.FunctionFor(op, scalar, mode_))
+    return f_.Emit(spv::OpFunctionCall, type, Joined({function}, operands));
   GLSLstd450 function = GlslFunction(op);
   ADC_CHECK(function != GLSLstd450Bad && scalar == Scalar::F32, "a function that nothing computes");
   return operands.size() == 1 ? f_.Glsl(function, type, {operands[0]})
@@ -420,20 +417,17 @@ Id ScalarEmitter::Compare(Op op, Scalar scalar, Id a, Id b) {
     spv::Op of_signed, of_unsigned, of_float;
   };
   auto row_of = [](Op compare) -> Row {
+    // clang-format off
     switch (ir::In<ir::CompareOp>(compare)) {
-      case ir::CompareOp::Eq:
-        return {spv::OpIEqual, spv::OpIEqual, spv::OpFOrdEqual};
-      case ir::CompareOp::Ne:
-        return {spv::OpINotEqual, spv::OpINotEqual, spv::OpFUnordNotEqual};
-      case ir::CompareOp::Lt:
-        return {spv::OpSLessThan, spv::OpULessThan, spv::OpFOrdLessThan};
-      case ir::CompareOp::Le:
-        return {spv::OpSLessThanEqual, spv::OpULessThanEqual, spv::OpFOrdLessThanEqual};
-      case ir::CompareOp::Gt:
-        return {spv::OpSGreaterThan, spv::OpUGreaterThan, spv::OpFOrdGreaterThan};
-      case ir::CompareOp::Ge:
-        return {spv::OpSGreaterThanEqual, spv::OpUGreaterThanEqual, spv::OpFOrdGreaterThanEqual};
+      using enum ir::CompareOp;
+      case Eq: return {spv::OpIEqual, spv::OpIEqual, spv::OpFOrdEqual};
+      case Ne: return {spv::OpINotEqual, spv::OpINotEqual, spv::OpFUnordNotEqual};
+      case Lt: return {spv::OpSLessThan, spv::OpULessThan, spv::OpFOrdLessThan};
+      case Le: return {spv::OpSLessThanEqual, spv::OpULessThanEqual, spv::OpFOrdLessThanEqual};
+      case Gt: return {spv::OpSGreaterThan, spv::OpUGreaterThan, spv::OpFOrdGreaterThan};
+      case Ge: return {spv::OpSGreaterThanEqual, spv::OpUGreaterThanEqual, spv::OpFOrdGreaterThanEqual};
     }
+    // clang-format on
     ADC_UNREACHABLE("comparison");
   };
   if (scalar == Scalar::I1)
