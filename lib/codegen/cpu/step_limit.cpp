@@ -58,19 +58,17 @@ class StepLimit {
   void Run() {
     std::vector<BasicBlock*> latches = Latches();
     if (latches.empty()) return;
-    FindPieces(latches);
+    tree_ = PieceTreeOf(task_, pieces_);
     llvm::BasicBlock& entry = task_.getEntryBlock();
     b_.SetInsertPoint(&entry, entry.begin());
     left_ = b_.CreateAlloca(b_.getInt64Ty(), nullptr, "trips_left");
     b_.SetInsertPoint(entry.getTerminator());
     b_.CreateStore(b_.getInt64(ADRT_CPU_FREE_TRIPS), left_);
     for (BasicBlock* latch : latches) Count(latch);
-    for (size_t piece = 0; piece < pieces_.size(); ++piece) LeaveAfter(piece);
+    for (uint32_t piece = 1; piece <= pieces_.size(); ++piece) LeaveAfter(piece);
   }
 
  private:
-  static constexpr size_t kWhole = SIZE_MAX;  ///< in no piece
-
   /// The blocks that go back to the head of a loop, in the order of the function.
   std::vector<BasicBlock*> Latches() {
     llvm::DominatorTree dominators(task_);
@@ -85,33 +83,11 @@ class StepLimit {
     return latches;
   }
 
-  /// The innermost piece of each latch and of each piece. Blocks of a piece follow one another.
-  void FindPieces(const std::vector<BasicBlock*>& latches) {
-    std::map<const BasicBlock*, size_t> begins, ends;
-    for (size_t piece = 0; piece < pieces_.size(); ++piece) {
-      begins[pieces_[piece].begin] = piece;
-      ends[pieces_[piece].end] = piece;
-    }
-    around_.resize(pieces_.size(), kWhole);
-    size_t inside = kWhole;
-    auto latch = latches.begin();
-    for (BasicBlock& block : task_) {
-      if (auto end = ends.find(&block); end != ends.end()) inside = around_[end->second];
-      if (auto begin = begins.find(&block); begin != begins.end()) {
-        around_[begin->second] = inside;
-        inside = begin->second;
-      }
-      if (latch == latches.end() || *latch != &block) continue;
-      piece_of_[&block] = inside;
-      ++latch;
-    }
-  }
-
   /// The block to which control goes from inside `piece` to leave it.
-  BasicBlock* Stop(size_t piece) {
+  BasicBlock* Stop(uint32_t piece) {
     BasicBlock*& stop = stops_[piece];
     if (stop != nullptr) return stop;
-    BasicBlock* end = piece == kWhole ? nullptr : pieces_[piece].end;
+    BasicBlock* end = piece == 0 ? nullptr : pieces_[piece - 1].end;
     stop = BasicBlock::Create(task_.getContext(), "stop", &task_, end);
     llvm::IRBuilder<> leave(stop);
     if (end == nullptr)
@@ -124,7 +100,7 @@ class StepLimit {
   llvm::MDNode* Seldom() { return llvm::MDBuilder(task_.getContext()).createBranchWeights(1, 1 << 16); }
 
   void Count(BasicBlock* latch) {
-    size_t piece = piece_of_.at(latch);
+    uint32_t piece = tree_.of.lookup(latch);
     llvm::DebugLoc place = latch->getTerminator()->getDebugLoc();
     BasicBlock* next = latch->splitBasicBlock(latch->getTerminator(), "next_trip");
     BasicBlock* ask = BasicBlock::Create(task_.getContext(), "ask", &task_, next);
@@ -142,15 +118,15 @@ class StepLimit {
   }
 
   /// After a piece in which the launch was stopped nothing of what it makes is there.
-  void LeaveAfter(size_t piece) {
+  void LeaveAfter(uint32_t piece) {
     if (!stops_.contains(piece)) return;
-    BasicBlock* end = pieces_[piece].end;
+    BasicBlock* end = pieces_[piece - 1].end;
     llvm::DebugLoc place = end->getTerminator()->getDebugLoc();
     BasicBlock* rest = end->splitBasicBlock(end->getFirstInsertionPt(), "piece_left");
     end->getTerminator()->eraseFromParent();
     b_.SetInsertPoint(end);
     b_.SetCurrentDebugLocation(place);
-    b_.CreateCondBr(IsZero(b_.CreateLoad(b_.getInt64Ty(), left_)), Stop(around_[piece]), rest, Seldom());
+    b_.CreateCondBr(IsZero(b_.CreateLoad(b_.getInt64Ty(), left_)), Stop(tree_.around[piece]), rest, Seldom());
   }
 
   Value* IsZero(Value* value) { return b_.CreateICmpEQ(value, b_.getInt64(0)); }
@@ -161,9 +137,8 @@ class StepLimit {
   const AliasScopes& aliases_;
   llvm::IRBuilder<> b_;
   llvm::AllocaInst* left_ = nullptr;
-  std::vector<size_t> around_;
-  std::map<const BasicBlock*, size_t> piece_of_;  ///< by latch
-  std::map<size_t, BasicBlock*> stops_;
+  PieceTree tree_;
+  std::map<uint32_t, BasicBlock*> stops_;  ///< by piece
 };
 
 }  // namespace

@@ -52,24 +52,11 @@ class Splitter {
   };
 
   void FindParts() {
-    llvm::DenseMap<BasicBlock*, uint32_t> begins, ends;
-    for (uint32_t n = 1; n < parts_.size(); ++n) {
-      begins[parts_[n].piece.begin] = n;
-      ends[parts_[n].piece.end] = n;
-    }
-    uint32_t inside = kWhole;
-    for (BasicBlock& block : function_) {
-      if (auto end = ends.find(&block); end != ends.end()) {
-        ADC_CHECK(inside == end->second, "pieces of a function that overlap");
-        inside = parts_[inside].around;
-      }
-      if (auto begin = begins.find(&block); begin != begins.end()) {
-        parts_[begin->second].around = inside;
-        inside = begin->second;
-      }
-      part_of_[&block] = inside;
-    }
-    ADC_CHECK(inside == kWhole, "a piece of a function without its end");
+    std::vector<Piece> pieces;
+    for (size_t n = 1; n < parts_.size(); ++n) pieces.push_back(parts_[n].piece);
+    PieceTree tree = PieceTreeOf(function_, pieces);
+    for (size_t n = 1; n < parts_.size(); ++n) parts_[n].around = tree.around[n];
+    part_of_ = std::move(tree.of);
   }
 
   void MakeFunction(uint32_t number) {
@@ -284,7 +271,7 @@ class Splitter {
   llvm::Function& function_;
   const llvm::DataLayout& layout_;
   std::vector<Part> parts_;
-  llvm::DenseMap<BasicBlock*, uint32_t> part_of_;
+  llvm::DenseMap<const BasicBlock*, uint32_t> part_of_;
   llvm::AllocaInst* frame_ = nullptr;
   uint64_t frame_bytes_ = 0;
   llvm::DenseMap<Instruction*, bool> repeatable_;
@@ -292,6 +279,30 @@ class Splitter {
 };
 
 }  // namespace
+
+PieceTree PieceTreeOf(llvm::Function& function, std::span<const Piece> pieces) {
+  llvm::DenseMap<const BasicBlock*, uint32_t> begins, ends;
+  for (uint32_t n = 0; n < pieces.size(); ++n) {
+    begins[pieces[n].begin] = n + 1;
+    ends[pieces[n].end] = n + 1;
+  }
+  PieceTree tree;
+  tree.around.resize(pieces.size() + 1, kWhole);
+  uint32_t inside = kWhole;
+  for (BasicBlock& block : function) {
+    if (uint32_t ended = ends.lookup(&block); ended != kWhole) {
+      ADC_CHECK(inside == ended, "pieces of a function that overlap");
+      inside = tree.around[inside];
+    }
+    if (uint32_t begun = begins.lookup(&block); begun != kWhole) {
+      tree.around[begun] = inside;
+      inside = begun;
+    }
+    tree.of[&block] = inside;
+  }
+  ADC_CHECK(inside == kWhole, "a piece of a function without its end");
+  return tree;
+}
 
 void SplitFunction(llvm::Function& function, std::span<const Piece> pieces) {
   if (!pieces.empty()) Splitter(function, pieces).Run();

@@ -17,6 +17,7 @@
 
 #include <span>
 
+#include "llvm/ADT/DenseMap.h"
 #include "llvm/IR/Function.h"
 
 namespace adc::codegen {
@@ -25,6 +26,13 @@ struct Piece {
   llvm::BasicBlock* begin = nullptr;
   llvm::BasicBlock* end = nullptr;
 };
+
+/// How pieces nest, by number from 1 on; 0 is the code that stands in none.
+struct PieceTree {
+  std::vector<uint32_t> around;                          ///< by piece: the innermost one around it
+  llvm::DenseMap<const llvm::BasicBlock*, uint32_t> of;  ///< by block: the innermost one
+};
+PieceTree PieceTreeOf(llvm::Function& function, std::span<const Piece> pieces);
 
 /// `pieces` in the order of their ends: a piece inside of another one stands before it.
 void SplitFunction(llvm::Function& function, std::span<const Piece> pieces);
