@@ -5,11 +5,11 @@
 #include "codegen/amdgpu/emit.h"
 
 #include "codegen/llvm/amd_inputs.h"
+#include "codegen/llvm/blocks.h"
 #include "codegen/llvm/elf_link.h"
 #include "codegen/llvm/gpu_module.h"
 #include "codegen/llvm/machine.h"
 #include "llvm/IR/IntrinsicsAMDGPU.h"
-#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"
 
@@ -63,9 +63,7 @@ class AmdgpuDialect final : public GpuDialect {
 
   Value* ThreadInBlock(Builder& b, uint32_t block_size) const override {
     llvm::CallInst* number = b.CreateIntrinsic(Intrinsic::amdgcn_workitem_id_x, {}, {});
-    number->setMetadata(
-        llvm::LLVMContext::MD_range,
-        llvm::MDBuilder(b.getContext()).createRange(llvm::APInt(32, 0), llvm::APInt(32, block_size)));
+    SetRange(number, llvm::APInt(32, block_size));
     return number;
   }
 

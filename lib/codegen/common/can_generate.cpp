@@ -3,6 +3,7 @@
 #include "analysis/tasks.h"
 #include "diag/errors/codegen.h"
 #include "ir/module.h"
+#include "support/check.h"
 
 namespace adc::codegen {
 namespace {
@@ -27,14 +28,18 @@ class Checker {
   }
 
  private:
+  diag::Diagnostic Refused(ir::Inst inst, const std::string& why, const std::string& remedy) const {
+    return diag::Fail(diag::E0602, kernel_[inst].span,
+                      "'" + std::string(ir::InfoOf(kernel_[inst].op).spelling) + "' of '" +
+                          std::string(module_.Text(kernel_.name)) + "' " + why,
+                      remedy);
+  }
+
   diag::Status CheckInst(ir::Inst inst) {
     const ir::InstData& data = kernel_[inst];
     if (!target_.f64 && TouchesF64(inst)) {
-      return diag::Fail(diag::E0602, data.span,
-                        "'" + std::string(ir::InfoOf(data.op).spelling) + "' of '" +
-                            std::string(module_.Text(kernel_.name)) + "' works on f64, and " +
-                            std::string(target_.name) + " has no 64-bit floats",
-                        "write it with f32, or leave this target out");
+      return Refused(inst, "works on f64, and " + target_.name + " has no 64-bit floats",
+                     "write it with f32, or leave this target out");
     }
     if (data.op == Op::Alloca) {
       ir::Type type = kernel_.TypeOf(kernel_.Result(inst));
@@ -48,12 +53,10 @@ class Checker {
       }
     }
     if ((data.op == Op::VecGet || data.op == Op::MatGet) && !IsParameterComponent(inst)) {
-      return diag::Fail(diag::E0602, data.span,
-                        "'" + std::string(ir::InfoOf(data.op).spelling) + "' of '" +
-                            std::string(module_.Text(kernel_.name)) +
-                            "' takes a component that is not known when compiling, which " +
-                            std::string(target_.name) + " cannot do for a parameter",
-                        "pass the values in a buffer and index that");
+      return Refused(inst,
+                     "takes a component that is not known when compiling, which " + target_.name +
+                         " cannot do for a parameter",
+                     "pass the values in a buffer and index that");
     }
     if (diag::Status status = CheckAtomic(inst); !status) return status;
     WarnOfSum(inst);
@@ -98,11 +101,10 @@ class Checker {
     if (!base.IsBuffer() && !base.IsLayout()) return diag::Unit{};
     ir::Scalar scalar = module_.ElementType(kernel_, buffer, data.attr).scalar;
     if (ir::ByteSize(scalar) != 8) return diag::Unit{};
-    return diag::Fail(diag::E0602, data.span,
-                      "'" + std::string(ir::InfoOf(data.op).spelling) + "' of '" +
-                          std::string(module_.Text(kernel_.name)) + "' works on " + ir::Spelling(scalar) +
-                          ", and " + target_.name + " has no 64-bit atomics",
-                      "use a buffer of 32-bit integers, or leave this target out");
+    return Refused(
+        inst,
+        std::string("works on ") + ir::Spelling(scalar) + ", and " + target_.name + " has no 64-bit atomics",
+        "use a buffer of 32-bit integers, or leave this target out");
   }
 
   /// One cell for all iterations: its indices are made outside of every loop and branch.
@@ -165,6 +167,17 @@ class Checker {
 diag::Status CanGenerate(const ir::Module& module, const ir::Function& kernel, const target::Target& target,
                          std::vector<diag::Diagnostic>& warnings) {
   return Checker(module, kernel, target, warnings).Check();
+}
+
+diag::Status CheckInput(const ir::Module& module, std::span<const KernelToEmit> kernels,
+                        const CodeConfig& config, std::vector<diag::Diagnostic>& warnings) {
+  ADC_CHECK(module.phase == ir::Phase::Raised, "code generation needs a raised module");
+  ADC_CHECK(!config.debug_lines || config.sources != nullptr, "line tables need the sources");
+  for (const KernelToEmit& what : kernels) {
+    diag::Status possible = CanGenerate(module, *what.kernel, config.target, warnings);
+    if (!possible) return possible;
+  }
+  return diag::Unit{};
 }
 
 }  // namespace adc::codegen

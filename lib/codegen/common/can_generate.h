@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "codegen/common/code.h"
 #include "diag/result.h"
 #include "ir/function.h"
 #include "target/target.h"
@@ -13,5 +14,9 @@ namespace adc::codegen {
 /// (`print` where the target cannot) are appended to `warnings`.
 diag::Status CanGenerate(const ir::Module& module, const ir::Function& kernel, const target::Target& target,
                          std::vector<diag::Diagnostic>& warnings);
+
+/// The same of all kernels of a target. Internal check: the module is raised, and lines have their sources.
+diag::Status CheckInput(const ir::Module& module, std::span<const KernelToEmit> kernels,
+                        const CodeConfig& config, std::vector<diag::Diagnostic>& warnings);
 
 }  // namespace adc::codegen

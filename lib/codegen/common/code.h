@@ -31,6 +31,8 @@ struct TaskRows {
   /// Per stack number: its position among the stacks that have a row; ir::kNoAttr for one held in private
   /// memory.
   std::vector<uint32_t> row_position = {};
+
+  bool IsGated(uint32_t group) const { return group < gated.size() && gated[group]; }
 };
 
 struct KernelToEmit {
@@ -38,6 +40,10 @@ struct KernelToEmit {
   std::vector<TaskRows> tasks = {};  ///< one per task, or none where no task has a row
   std::vector<uint32_t> block_size =
       {};  ///< per task: the size that its `parallel` asks for; 0 or missing: the target's
+
+  /// Of a task; null: it has none.
+  const TaskRows* RowsOf(size_t task) const { return task < tasks.size() ? &tasks[task] : nullptr; }
+  uint32_t BlockSizeOf(size_t task) const { return task < block_size.size() ? block_size[task] : 0; }
 };
 
 struct CodeConfig {

@@ -19,12 +19,12 @@
 #include "codegen/common/mangle.h"
 #include "codegen/cpu/exclusive_stores.h"
 #include "codegen/cpu/lane_body.h"
-#include "codegen/cpu/link.h"
 #include "codegen/cpu/own_copies.h"
 #include "codegen/cpu/step_limit.h"
 #include "codegen/cpu/task.h"
 #include "codegen/llvm/axes.h"
 #include "codegen/llvm/body.h"
+#include "codegen/llvm/elf_link.h"
 #include "codegen/llvm/output_module.h"
 #include "diag/errors/codegen.h"
 #include "ir/module.h"
@@ -356,8 +356,8 @@ class KernelEmitter {
                            TaskForm form, const Body& emit) {
     llvm::IRBuilder<> builder(output_.getContext());
     AliasScopes aliases(output_.getContext(), kernel_, task.first, task.last);
-    const TaskRows* rows = number < what_.tasks.size() ? &what_.tasks[number] : nullptr;
-    CpuTask hooks(output_, builder, kernel_, config_, rows, aliases, math_, symbol, number, form);
+    CpuTask hooks(output_, builder, kernel_, config_, what_.RowsOf(number), aliases, math_, symbol, number,
+                  form);
     if (lines_ != nullptr) {
       diag::SourceSpan place = task.parallel.Valid() ? kernel_[task.parallel].span : kernel_.span;
       lines_->Begin(*hooks.Entry(), name_, place.Valid() ? place : kernel_.span);
@@ -391,6 +391,17 @@ constexpr const char* kSystemImports[] = {"_fltused", "__chkstk",       "___chks
 template <size_t kCount>
 bool Contains(const char* const (&names)[kCount], std::string_view symbol) {
   return std::find(std::begin(names), std::end(names), symbol) != std::end(names);
+}
+
+/// Links `object` into an ELF image without needs, initialisers or names of files.
+diag::Result<std::vector<uint8_t>> LinkImage(std::span<const uint8_t> object, const target::Target& target,
+                                             bool keep_debug) {
+  const char* form = target.arch == target::Arch::X86_64 ? "elf_x86_64" : "aarch64linux";
+  std::vector<const char*> arguments = {"-m", form, "--hash-style=sysv", "-Bsymbolic", "--gc-sections"};
+  for (const char* word : {"separate-code", "norelro", "nognustack", "now"})
+    arguments.insert(arguments.end(), {"-z", word});
+  if (!keep_debug) arguments.push_back("-s");
+  return LinkElf(object, arguments, "CPU image");
 }
 
 /// An image that imports anything else would be refused by every loader, which is an internal error. That of
@@ -461,7 +472,7 @@ void LeaveToOtherSystems(llvm::Module& module, const target::Target& target) {
 diag::Result<TargetCode> EmitCpu(const ir::Module& module, std::span<const KernelToEmit> kernels,
                                  const CodeConfig& config) {
   TargetCode code;
-  diag::Status possible = CheckInput(module, kernels, config, &code);
+  diag::Status possible = CheckInput(module, kernels, config, code.warnings);
   if (!possible) return possible.Failure();
   Stopwatch watch(code.steps);
   diag::Result<std::string> triple = TripleOf(config);

@@ -4,6 +4,7 @@
 
 #include "analysis/walk.h"
 #include "codegen/llvm/atomic_update.h"
+#include "codegen/llvm/half.h"
 #include "llvm/IR/MDBuilder.h"
 
 namespace adc::codegen {
@@ -79,9 +80,7 @@ class Emitter {
     if (llvm::Function* known = module->getFunction(name)) return known;
     llvm::IRBuilder<> b(module->getContext());
     llvm::Type* word = b.getInt64Ty();
-    llvm::Type* type = scalar == Scalar::F32   ? b.getFloatTy()
-                       : scalar == Scalar::F64 ? b.getDoubleTy()
-                                               : static_cast<llvm::Type*>(b.getIntNTy(ir::BitWidth(scalar)));
+    llvm::Type* type = RegisterTypeOf(b, hooks_.Description(), scalar);
     llvm::Function* add =
         NewFunction(*module, name, b.getVoidTy(), {b.getPtrTy(), b.getPtrTy(), word}, hooks_.Entry());
     add->addFnAttr(llvm::Attribute::NoInline);

@@ -3,10 +3,11 @@
 #include <algorithm>
 
 #include "artifact/cpu_abi.h"
+#include "codegen/common/launch_words.h"
 #include "codegen/common/math_names.h"
+#include "codegen/llvm/blocks.h"
 #include "codegen/llvm/half.h"
 #include "codegen/llvm/status.h"
-#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"
 
@@ -121,12 +122,7 @@ Value* CpuTask::Extent(uint32_t param, uint32_t axis) {
   uint32_t position = first_cell_[param] + 1 + axis;
   bool fresh = cells_[position] == nullptr;
   Value* extent = Cell(FrameField::Cells, position, head_.getInt64Ty());
-  if (fresh) {
-    llvm::MDBuilder facts(module_.getContext());
-    llvm::cast<llvm::LoadInst>(extent)->setMetadata(
-        llvm::LLVMContext::MD_range,
-        facts.createRange(llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64)));
-  }
+  if (fresh) SetRange(llvm::cast<llvm::LoadInst>(extent), llvm::APInt::getSignedMinValue(64));
   return extent;
 }
 
@@ -139,16 +135,11 @@ Value* CpuTask::ParameterComponent(uint32_t param, uint32_t component) {
     if (fresh) cells_[position] = head_.CreateICmpNE(byte, head_.getInt8(0));
     return cells_[position];
   }
-  llvm::Type* type = scalar == Scalar::F16   ? HalfConversion::Type(head_, config_.target)
-                     : scalar == Scalar::F32 ? head_.getFloatTy()
-                     : scalar == Scalar::F64
-                         ? head_.getDoubleTy()
-                         : static_cast<llvm::Type*>(head_.getIntNTy(ir::BitWidth(scalar)));
-  return Cell(FrameField::Cells, position, type);
+  return Cell(FrameField::Cells, position, RegisterTypeOf(head_, config_.target, scalar));
 }
 
 Value* CpuTask::Row(uint32_t group) {
-  ADC_CHECK(rows_ != nullptr && group < rows_->groups, "a row of a claim group that the plan does not have");
+  CheckGroup(rows_, group);
   return RowStart();
 }
 
@@ -159,10 +150,8 @@ Value* CpuTask::RowStart() {
 }
 
 uint32_t CpuTask::StackCell(uint32_t stack) const {
-  ADC_CHECK(
-      rows_ != nullptr && stack < rows_->row_position.size() && rows_->row_position[stack] != ir::kNoAttr,
-      "a row stack that the plan does not have");
-  return 2 * rows_->groups + 2 * rows_->row_position[stack];
+  uint32_t position = RowPositionOf(rows_, stack);
+  return 2 * rows_->groups + 2 * position;
 }
 
 Value* CpuTask::StackOffset(uint32_t stack) {
@@ -213,14 +202,9 @@ llvm::AllocaInst* CpuTask::Local(llvm::Type* type, const llvm::Twine& name) {
 }
 
 void CpuTask::Raise(StatusCode code, uint32_t index, Value* needed) {
-  Value* zero = builder_.getInt64(0);
-  llvm::Function* raise = RaiseFunction(module_, builder_.getPtrTy(), llvm::SyncScope::System);
-  raise->addFnAttr("target-cpu", config_.target.processor);
-  llvm::CallInst* call = builder_.CreateCall(
-      raise,
-      {Frame(FrameField::Status), builder_.getInt32(StatusSource(code, task_, index)),
-       builder_.getInt32(static_cast<uint32_t>(code)), builder_.getInt32(task_), builder_.getInt32(index),
-       needed != nullptr ? needed : zero, iteration_ != nullptr ? iteration_ : zero});
+  llvm::CallInst* call = CallRaise(builder_, Frame(FrameField::Status), llvm::SyncScope::System,
+                                   {code, task_, index, needed, iteration_});
+  call->getCalledFunction()->addFnAttr("target-cpu", config_.target.processor);
   aliases_.MarkStatus(call);
 }
 

@@ -2,6 +2,7 @@
 // Blocks of a function that is being written, and the values where they meet.
 
 #include "llvm/IR/IRBuilder.h"
+#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 
 namespace adc::codegen {
@@ -44,6 +45,12 @@ inline llvm::PHINode* EmitPhi(llvm::IRBuilder<>& builder, llvm::Value* a, llvm::
   llvm::PHINode* phi = BeginPhi(builder, a, from_a, name);
   phi->addIncoming(b, from_b);
   return phi;
+}
+
+/// Says that the value of a load or a call lies in [0, end).
+inline void SetRange(llvm::Instruction* value, const llvm::APInt& end) {
+  llvm::MDBuilder facts(value->getContext());
+  value->setMetadata(llvm::LLVMContext::MD_range, facts.createRange(llvm::APInt(end.getBitWidth(), 0), end));
 }
 
 /// What LLVM is told of a loop at the branch that leads back.

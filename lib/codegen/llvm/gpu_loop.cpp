@@ -270,8 +270,7 @@ class LoopEmitter {
 
 /// The size of the blocks of a task: its team's, the one that was asked for, or the target's, in whole waves.
 uint32_t BlockSize(const KernelToEmit& what, uint32_t task, uint32_t team, const target::Target& target) {
-  uint32_t asked = task < what.block_size.size() ? what.block_size[task] : 0;
-  if (team != 0) asked = team;
+  uint32_t asked = team != 0 ? team : what.BlockSizeOf(task);
   if (asked == 0) asked = ir::IsCounting(what.kernel->role) ? target.counting_block_size : target.block_size;
   uint32_t wave = target.wave;
   return std::min((std::min(asked, kLargestBlock) + wave - 1) / wave * wave, kLargestBlock);
@@ -293,7 +292,7 @@ std::vector<std::vector<EntryCode>> EmitGpuKernels(llvm::Module& output, const i
     std::vector<EntryCode>& of_kernel = entries.emplace_back();
     for (uint32_t number = 0; number < tasks.size(); ++number) {
       const analysis::Task& task = tasks[number];
-      const TaskRows* rows = number < what.tasks.size() ? &what.tasks[number] : nullptr;
+      const TaskRows* rows = what.RowsOf(number);
       bool serial = task.kind != analysis::TaskKind::Parallel;
       EntryCode& entry = of_kernel.emplace_back();
       entry.symbol = EntrySymbol(name, number);

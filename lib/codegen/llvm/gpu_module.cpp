@@ -14,7 +14,7 @@ diag::Result<TargetCode> EmitGpu(const ir::Module& module, std::span<const Kerne
                                  const CodeConfig& config, const GpuDialect& dialect,
                                  const WritePayload& write) {
   TargetCode code;
-  diag::Status possible = CheckInput(module, kernels, config, &code);
+  diag::Status possible = CheckInput(module, kernels, config, code.warnings);
   if (!possible) return possible.Failure();
   Stopwatch watch(code.steps);
   OutputModule output(config);

@@ -2,11 +2,11 @@
 
 #include "codegen/common/math_functions.h"
 #include "codegen/llvm/blocks.h"
+#include "codegen/llvm/half.h"
 #include "codegen/llvm/status.h"
 #include "ir/module.h"
 #include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
-#include "support/check.h"
 
 // A row is named by a token: the byte offset of its block of W rows, a multiple of 64, plus its lane in the
 // low six bits. An element of s bytes at byte o of the row lies at
@@ -83,16 +83,9 @@ Value* GpuTask::ParameterComponent(uint32_t param, uint32_t component) {
   Scalar scalar = kernel_.TypeOf(kernel_.Params()[param]).scalar;
   uint32_t width = 8 * ir::ByteSize(scalar);
   Value* bits = head_.CreateTrunc(words_.Get(head_, position), head_.getIntNTy(width));
-  if (scalar == Scalar::I1) {
-    known = head_.CreateICmpNE(bits, head_.getInt8(0));
-  } else if (ir::IsFloat(scalar)) {
-    known = head_.CreateBitCast(bits, scalar == Scalar::F16   ? head_.getHalfTy()
-                                      : scalar == Scalar::F32 ? head_.getFloatTy()
-                                                              : head_.getDoubleTy());
-  } else {
-    known = bits;
-  }
-  return known;
+  return known = scalar == Scalar::I1
+                     ? head_.CreateICmpNE(bits, head_.getInt8(0))
+                     : head_.CreateBitCast(bits, RegisterTypeOf(head_, config_.target, scalar));
 }
 
 /// The token of row `row`, i64, made by `b`.
@@ -100,8 +93,8 @@ Value* GpuTask::RowToken(llvm::IRBuilder<>& b, uint32_t group, Value* row) {
   uint64_t lanes = config_.target.row_lanes;
   Value* lane = b.CreateAnd(row, b.getInt64(lanes - 1));
   Value* first = b.CreateAnd(row, b.getInt64(~(lanes - 1)));
-  Value *offset = words_.OfGroup(b, group, GroupWord::Offset),
-        *stride = words_.OfGroup(b, group, GroupWord::Stride);
+  Value *offset = words_.OfRows(b, group, GroupWord::Offset),
+        *stride = words_.OfRows(b, group, GroupWord::Stride);
   Value* block = b.CreateAdd(offset, b.CreateMul(first, stride, "", true, true), "", true, true);
   Value* token = b.CreateOr(block, lane, "row");
   parts_[token] = {block, lane};
@@ -109,8 +102,8 @@ Value* GpuTask::RowToken(llvm::IRBuilder<>& b, uint32_t group, Value* row) {
 }
 
 Value* GpuTask::Row(uint32_t group) {
-  ADC_CHECK(rows_ != nullptr && group < rows_->groups, "a row of a claim group that the plan does not have");
-  if (group < rows_->gated.size() && rows_->gated[group]) return GatedRow(group);
+  CheckGroup(rows_, group);
+  if (rows_->IsGated(group)) return GatedRow(group);
   Value*& known = ungated_[group];
   if (known == nullptr) known = RowToken(head_, group, what_.serial ? head_.getInt64(0) : thread_);
   return known;
@@ -145,7 +138,7 @@ Value* GpuTask::TakeRow(uint32_t group) {
   Value* leads = builder_.CreateICmpEQ(dialect_.Lane(builder_), leader);
   llvm::BasicBlock* lead = EmitWhen(builder_, leads, "claim_lead", "claim_join", [&] {
     Value* counter = builder_.CreateInBoundsGEP(builder_.getInt8Ty(), words_.Heap(),
-                                                words_.OfGroup(builder_, group, GroupWord::Counter));
+                                                words_.OfRows(builder_, group, GroupWord::Counter));
     update = builder_.CreateAtomicRMW(llvm::AtomicRMWInst::Add, counter, count, llvm::Align(4),
                                       llvm::AtomicOrdering::Monotonic, scope_);
     aliases_.MarkStatus(update);
@@ -154,7 +147,7 @@ Value* GpuTask::TakeRow(uint32_t group) {
   Value* first = EmitPhi(builder_, builder_.getInt32(0), before, update, lead);
   Value* number = builder_.CreateAdd(dialect_.ReadOne(builder_, active, first, leader), rank);
   Value* row = builder_.CreateZExt(number, builder_.getInt64Ty());
-  Value* rows = words_.OfGroup(builder_, group, GroupWord::Rows);
+  Value* rows = words_.OfRows(builder_, group, GroupWord::Rows);
   llvm::BasicBlock* join_end = builder_.GetInsertBlock();
   builder_.CreateCondBr(builder_.CreateICmpULT(row, rows), taken, beyond,
                         llvm::MDBuilder(context).createBranchWeights(1000, 1));
@@ -168,11 +161,11 @@ Value* GpuTask::TakeRow(uint32_t group) {
 }
 
 Value* GpuTask::StackOffset(uint32_t stack) {
-  return words_.OfStack(builder_, stack, 0);
+  return words_.OfRows(builder_, stack, StackWord::Offset);
 }
 
 Value* GpuTask::StackCapacity(uint32_t stack) {
-  return words_.OfStack(builder_, stack, 1);
+  return words_.OfRows(builder_, stack, StackWord::Capacity);
 }
 
 Value* GpuTask::RowAddress(Value* row, Value* byte, uint32_t size) {
@@ -189,15 +182,9 @@ Value* GpuTask::RowAddress(Value* row, Value* byte, uint32_t size) {
 }
 
 void GpuTask::Raise(StatusCode code, uint32_t index, Value* needed) {
-  llvm::Argument* status = words_.Status();
-  llvm::Function* raise = RaiseFunction(module_, llvm::cast<llvm::PointerType>(status->getType()), scope_);
-  dialect_.MakeFunction(*raise);
-  Value* zero = builder_.getInt64(0);
-  llvm::CallInst* call = builder_.CreateCall(
-      raise, {status, builder_.getInt32(StatusSource(code, what_.task, index)),
-              builder_.getInt32(static_cast<uint32_t>(code)), builder_.getInt32(what_.task),
-              builder_.getInt32(index), needed != nullptr ? needed : zero,
-              iteration_ != nullptr ? iteration_ : zero});
+  llvm::CallInst* call =
+      CallRaise(builder_, words_.Status(), scope_, {code, what_.task, index, needed, iteration_});
+  dialect_.MakeFunction(*call->getCalledFunction());
   aliases_.MarkStatus(call);
 }
 

@@ -1,10 +1,9 @@
 #include "codegen/llvm/gpu_words.h"
 
 #include "codegen/common/cells.h"
-#include "codegen/common/launch_words.h"
+#include "codegen/llvm/blocks.h"
 #include "codegen/llvm/gpu_dialect.h"
 #include "ir/module.h"
-#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"
 
@@ -92,25 +91,8 @@ Value* GpuWords::Get(llvm::IRBuilder<>& b, uint32_t position) const {
 
 Value* GpuWords::NotNegative(llvm::IRBuilder<>& b, uint32_t position) const {
   Value* word = Get(b, position);
-  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(word)) {
-    llvm::MDNode* range = llvm::MDBuilder(entry_->getContext())
-                              .createRange(llvm::APInt(64, 0), llvm::APInt::getSignedMinValue(64));
-    load->setMetadata(llvm::LLVMContext::MD_range, range);
-  }
+  if (auto* load = llvm::dyn_cast<llvm::LoadInst>(word)) SetRange(load, llvm::APInt::getSignedMinValue(64));
   return word;
-}
-
-Value* GpuWords::OfGroup(llvm::IRBuilder<>& b, uint32_t group, GroupWord what) const {
-  ADC_CHECK(rows_ != nullptr && group < rows_->groups, "a row of a claim group that the plan does not have");
-  return NotNegative(b, first_cell_.back() + ADRT_GPU_GROUP_WORDS * group + static_cast<uint32_t>(what));
-}
-
-Value* GpuWords::OfStack(llvm::IRBuilder<>& b, uint32_t stack, uint32_t word) const {
-  ADC_CHECK(
-      rows_ != nullptr && stack < rows_->row_position.size() && rows_->row_position[stack] != ir::kNoAttr,
-      "a row stack that the plan does not have");
-  return NotNegative(b, first_cell_.back() + ADRT_GPU_GROUP_WORDS * rows_->groups +
-                            ADRT_GPU_STACK_WORDS * rows_->row_position[stack] + word);
 }
 
 }  // namespace adc::codegen

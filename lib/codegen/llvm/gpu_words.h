@@ -6,7 +6,7 @@
 // overlap unless the kernel says `alias`.
 
 #include "artifact/gpu_abi.h"
-#include "codegen/common/code.h"
+#include "codegen/common/launch_words.h"
 #include "ir/function.h"
 #include "llvm/IR/IRBuilder.h"
 
@@ -22,8 +22,6 @@ struct GpuEntry {
   bool serial = false;
   bool team = false;  ///< a block of threads runs an iteration, and has the number and the rows of a thread
 };
-
-enum class GroupWord : uint8_t { Offset, Stride, Rows, Counter };
 
 class GpuWords {
  public:
@@ -46,9 +44,11 @@ class GpuWords {
   llvm::Value* Get(llvm::IRBuilder<>& b, uint32_t position) const;
   /// The same of an extent, an offset or a number.
   llvm::Value* NotNegative(llvm::IRBuilder<>& b, uint32_t position) const;
-  llvm::Value* OfGroup(llvm::IRBuilder<>& b, uint32_t group, GroupWord what) const;
-  /// A word of a stack: its offset, or its capacity.
-  llvm::Value* OfStack(llvm::IRBuilder<>& b, uint32_t stack, uint32_t word) const;
+  /// A word of a claim group or of a stack.
+  template <class Word>
+  llvm::Value* OfRows(llvm::IRBuilder<>& b, uint32_t number, Word word) const {
+    return NotNegative(b, first_cell_.back() + codegen::PositionOf(rows_, number, word));
+  }
 
  private:
   uint32_t WordCount() const { return tail_ + ADRT_GPU_TAIL_WORDS; }

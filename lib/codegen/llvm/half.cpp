@@ -59,6 +59,13 @@ Value* RoundToOdd(IRBuilder<>& b, Value* wide) {
 
 }  // namespace
 
+llvm::Type* RegisterTypeOf(IRBuilder<>& builder, const target::Target& target, ir::Scalar scalar) {
+  if (scalar == ir::Scalar::F16 && target.half_conversion) return builder.getHalfTy();
+  if (scalar == ir::Scalar::F32) return builder.getFloatTy();
+  if (scalar == ir::Scalar::F64) return builder.getDoubleTy();
+  return builder.getIntNTy(ir::BitWidth(scalar));
+}
+
 llvm::Function* HalfConversion::Helper(const char* name, llvm::Type* result, llvm::Type* operand,
                                        Value* (*body)(IRBuilder<>&, Value*)) {
   llvm::Module* module = builder_.GetInsertBlock()->getModule();

@@ -6,20 +6,20 @@
 // Elsewhere it is its bits, an i16, and conversions are bit arithmetic: LLVM would select library calls for
 // whatever touches a `half` there, a `select` included.
 
+#include "ir/type.h"
 #include "llvm/IR/IRBuilder.h"
 #include "target/target.h"
 
 namespace adc::codegen {
+
+/// The type of a register of `scalar`.
+llvm::Type* RegisterTypeOf(llvm::IRBuilder<>& builder, const target::Target& target, ir::Scalar scalar);
 
 class HalfConversion {
  public:
   /// `native`: conversions between f16 and f32 are instructions.
   HalfConversion(llvm::IRBuilder<>& builder, bool native) : builder_(builder), native_(native) {}
 
-  /// Of a register of f16.
-  static llvm::Type* Type(llvm::IRBuilder<>& builder, const target::Target& target) {
-    return target.half_conversion ? builder.getHalfTy() : static_cast<llvm::Type*>(builder.getInt16Ty());
-  }
   llvm::Value* ToFloat(llvm::Value* half);
   llvm::Value* FromFloat(llvm::Value* single);
   /// Rounds once.

@@ -1,22 +1,9 @@
 #include "codegen/llvm/output_module.h"
 
-#include "codegen/common/can_generate.h"
-#include "ir/module.h"
 #include "llvm/IR/Verifier.h"
 #include "support/check.h"
 
 namespace adc::codegen {
-
-diag::Status CheckInput(const ir::Module& module, std::span<const KernelToEmit> kernels,
-                        const CodeConfig& config, TargetCode* code) {
-  ADC_CHECK(module.phase == ir::Phase::Raised, "code generation needs a raised module");
-  ADC_CHECK(!config.debug_lines || config.sources != nullptr, "line tables need the sources");
-  for (const KernelToEmit& what : kernels) {
-    diag::Status possible = CanGenerate(module, *what.kernel, config.target, code->warnings);
-    if (!possible) return possible;
-  }
-  return diag::Unit{};
-}
 
 OutputModule::OutputModule(const CodeConfig& config, std::string_view triple) : config_(config) {
   target::Target target = config.target;

@@ -1,16 +1,12 @@
 #pragma once
 // The LLVM module of a target's code: made, filled by a printer, checked and optimised.
 
-#include "codegen/common/code.h"
+#include "codegen/common/can_generate.h"
 #include "codegen/llvm/debug_lines.h"
 #include "codegen/llvm/machine.h"
 #include "llvm/IR/LLVMContext.h"
 
 namespace adc::codegen {
-
-/// Ok, or why one of the kernels cannot be generated for the target. Warnings go to `code`.
-diag::Status CheckInput(const ir::Module& module, std::span<const KernelToEmit> kernels,
-                        const CodeConfig& config, TargetCode* code);
 
 class OutputModule {
  public:

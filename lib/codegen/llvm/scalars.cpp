@@ -39,11 +39,7 @@ ScalarEmitter::ScalarEmitter(llvm::IRBuilder<>& builder, TargetHooks& hooks, Flo
 }
 
 llvm::Type* ScalarEmitter::RegisterType(Scalar scalar) const {
-  llvm::Type* type = scalar == Scalar::F16   ? HalfConversion::Type(builder_, hooks_.Description())
-                     : scalar == Scalar::F32 ? builder_.getFloatTy()
-                     : scalar == Scalar::F64
-                         ? builder_.getDoubleTy()
-                         : static_cast<llvm::Type*>(builder_.getIntNTy(ir::BitWidth(scalar)));
+  llvm::Type* type = RegisterTypeOf(builder_, hooks_.Description(), scalar);
   return lanes_ > 0 ? llvm::FixedVectorType::get(type, lanes_) : type;
 }
 
@@ -287,20 +283,17 @@ Value* ScalarEmitter::Compare(Op op, Scalar scalar, Value* a, Value* b) {
     Predicate of_signed, of_unsigned, of_float;
   };
   auto row_of = [](Op compare) -> Row {
+    // clang-format off
     switch (ir::In<ir::CompareOp>(compare)) {
-      case ir::CompareOp::Eq:
-        return {Predicate::ICMP_EQ, Predicate::ICMP_EQ, Predicate::FCMP_OEQ};
-      case ir::CompareOp::Ne:
-        return {Predicate::ICMP_NE, Predicate::ICMP_NE, Predicate::FCMP_UNE};
-      case ir::CompareOp::Lt:
-        return {Predicate::ICMP_SLT, Predicate::ICMP_ULT, Predicate::FCMP_OLT};
-      case ir::CompareOp::Le:
-        return {Predicate::ICMP_SLE, Predicate::ICMP_ULE, Predicate::FCMP_OLE};
-      case ir::CompareOp::Gt:
-        return {Predicate::ICMP_SGT, Predicate::ICMP_UGT, Predicate::FCMP_OGT};
-      case ir::CompareOp::Ge:
-        return {Predicate::ICMP_SGE, Predicate::ICMP_UGE, Predicate::FCMP_OGE};
+      using enum ir::CompareOp;
+      case Eq: return {Predicate::ICMP_EQ, Predicate::ICMP_EQ, Predicate::FCMP_OEQ};
+      case Ne: return {Predicate::ICMP_NE, Predicate::ICMP_NE, Predicate::FCMP_UNE};
+      case Lt: return {Predicate::ICMP_SLT, Predicate::ICMP_ULT, Predicate::FCMP_OLT};
+      case Le: return {Predicate::ICMP_SLE, Predicate::ICMP_ULE, Predicate::FCMP_OLE};
+      case Gt: return {Predicate::ICMP_SGT, Predicate::ICMP_UGT, Predicate::FCMP_OGT};
+      case Ge: return {Predicate::ICMP_SGE, Predicate::ICMP_UGE, Predicate::FCMP_OGE};
     }
+    // clang-format on
     ADC_UNREACHABLE("comparison");
   };
   const Row row = row_of(op);

@@ -7,8 +7,9 @@ namespace adc::codegen {
 
 using llvm::Value;
 
-llvm::Function* RaiseFunction(llvm::Module& module, llvm::PointerType* status_type,
-                              llvm::SyncScope::ID scope) {
+namespace {
+
+llvm::Function* RaiseFunction(llvm::Module& module, llvm::Type* status_type, llvm::SyncScope::ID scope) {
   if (llvm::Function* known = module.getFunction("adc.raise")) return known;
   llvm::LLVMContext& context = module.getContext();
   llvm::IRBuilder<> b(context);
@@ -52,6 +53,20 @@ llvm::Function* RaiseFunction(llvm::Module& module, llvm::PointerType* status_ty
   b.SetInsertPoint(done);
   b.CreateRetVoid();
   return raise;
+}
+
+}  // namespace
+
+llvm::CallInst* CallRaise(llvm::IRBuilder<>& builder, Value* status, llvm::SyncScope::ID scope,
+                          const Report& report) {
+  llvm::Module& module = *builder.GetInsertBlock()->getModule();
+  Value* zero = builder.getInt64(0);
+  return builder.CreateCall(
+      RaiseFunction(module, status->getType(), scope),
+      {status, builder.getInt32(StatusSource(report.code, report.task, report.index)),
+       builder.getInt32(static_cast<uint32_t>(report.code)), builder.getInt32(report.task),
+       builder.getInt32(report.index), report.needed != nullptr ? report.needed : zero,
+       report.iteration != nullptr ? report.iteration : zero});
 }
 
 }  // namespace adc::codegen

@@ -11,8 +11,7 @@ bool NeedsTable(std::span<const KernelToEmit> kernels) {
   for (const KernelToEmit& what : kernels) {
     size_t tasks = analysis::TasksOf(*what.kernel).size();
     for (size_t task = 0; task < tasks; ++task) {
-      const TaskRows* rows = task < what.tasks.size() ? &what.tasks[task] : nullptr;
-      if (GpuWordCount(*what.kernel, rows) > ADRT_GPU_MAX_WORDS) return true;
+      if (GpuWordCount(*what.kernel, what.RowsOf(task)) > ADRT_GPU_MAX_WORDS) return true;
     }
   }
   return false;

@@ -1,5 +1,6 @@
 #include "codegen/nvptx/emit.h"
 
+#include "codegen/llvm/blocks.h"
 #include "codegen/llvm/gpu_module.h"
 #include "codegen/llvm/machine.h"
 #include "codegen/nvptx/text.h"
@@ -7,7 +8,6 @@
 #include "llvm/IR/InstIterator.h"
 #include "llvm/IR/IntrinsicInst.h"
 #include "llvm/IR/IntrinsicsNVPTX.h"
-#include "llvm/IR/MDBuilder.h"
 #include "llvm/IR/Module.h"
 #include "support/check.h"
 
@@ -24,8 +24,7 @@ constexpr uint32_t kLargestGrid = 0x7FFFFFFF;
 /// A special register with a value in [0, end).
 Value* Register(llvm::IRBuilder<>& b, Intrinsic::ID id, uint32_t end) {
   llvm::CallInst* value = b.CreateIntrinsic(id, {}, {});
-  value->setMetadata(llvm::LLVMContext::MD_range,
-                     llvm::MDBuilder(b.getContext()).createRange(llvm::APInt(32, 0), llvm::APInt(32, end)));
+  SetRange(value, llvm::APInt(32, end));
   return value;
 }
 

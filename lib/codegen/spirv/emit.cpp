@@ -79,10 +79,9 @@ class Emission {
     std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
     std::vector<EntryCode> entries;
     for (uint32_t number = 0; number < tasks.size(); ++number) {
-      const TaskRows* rows = number < what.tasks.size() ? &what.tasks[number] : nullptr;
       EntryCode entry;
       entry.symbol = EntrySymbol(name, number);
-      uint32_t asked = number < what.block_size.size() ? what.block_size[number] : 0;
+      uint32_t asked = what.BlockSizeOf(number);
       bool serial = tasks[number].kind == analysis::TaskKind::Serial;
       if (asked == 0) asked = context_.config.target.block_size;
       entry.team = !serial && IsInTeams(kernel[tasks[number].parallel]);
@@ -91,7 +90,7 @@ class Emission {
       if (!serial) entry.spread = SpreadLoopsOf(kernel, tasks[number].parallel);
       entry.block_size = serial ? 1 : std::min(asked, kLargestBlock);
       auto emit = [&](const std::string& symbol, Addressing addressing) {
-        return EmitEntry(kernel, tasks[number], number, rows, symbol, addressing, entry);
+        return EmitEntry(kernel, tasks[number], number, what.RowsOf(number), symbol, addressing, entry);
       };
       if (!context_.HasAddresses()) {
         entry.bindings = emit(entry.symbol, context_.IsMetal() ? Addressing::Metal : Addressing::Alone);
@@ -203,15 +202,13 @@ std::vector<uint8_t> PayloadOf(const Words& words) {
 
 diag::Result<TargetCode> EmitSpirv(const ir::Module& module, std::span<const KernelToEmit> kernels,
                                    const CodeConfig& config) {
-  ADC_CHECK(module.phase == ir::Phase::Raised, "code generation needs a raised module");
   ADC_CHECK(config.target.kind == target::Kind::Vulkan || config.target.kind == target::Kind::Metal,
             "SPIR-V is for Vulkan and Metal");
-  ADC_CHECK(!config.debug_lines || config.sources != nullptr, "lines need the sources");
   TargetCode code;
+  if (diag::Status possible = CheckInput(module, kernels, config, code.warnings); !possible)
+    return possible.Failure();
   for (const KernelToEmit& what : kernels) {
-    diag::Status possible = CanGenerate(module, *what.kernel, config.target, code.warnings);
-    if (!possible) return possible.Failure();
-    if (!config.keep_bindings) continue;
+    if (!config.keep_bindings) break;
     diag::Status can_keep = CanKeepBindings(module, *what.kernel, config.adjoint_set);
     if (!can_keep) return can_keep.Failure();
   }

@@ -1,9 +1,6 @@
 #include "codegen/spirv/launch_words.h"
 
-#include "artifact/gpu_abi.h"
 #include "codegen/common/cells.h"
-#include "codegen/common/launch_words.h"
-#include "support/check.h"
 
 namespace adc::codegen::spirv {
 
@@ -73,23 +70,6 @@ Id LaunchWords::ParameterComponent(uint32_t param, uint32_t component) {
   if (scalar == Scalar::I1) bits = f_.And(32, bits, f_.Int(32, 0xFF));
   known = entry_.scalars.FromBits(scalar, bits);
   return known;
-}
-
-Id LaunchWords::GroupWord(uint32_t group, uint32_t number) {
-  ADC_CHECK(rows_ != nullptr && group < rows_->groups, "a row of a claim group that the plan does not have");
-  return Word(first_word_.back() + ADRT_GPU_GROUP_WORDS * group + number);
-}
-
-Id LaunchWords::StackWord(uint32_t stack, uint32_t number) {
-  ADC_CHECK(
-      rows_ != nullptr && stack < rows_->row_position.size() && rows_->row_position[stack] != ir::kNoAttr,
-      "a row stack that the plan does not have");
-  return Word(first_word_.back() + ADRT_GPU_GROUP_WORDS * rows_->groups +
-              ADRT_GPU_STACK_WORDS * rows_->row_position[stack] + number);
-}
-
-bool LaunchWords::IsGated(uint32_t group) const {
-  return rows_ != nullptr && group < rows_->gated.size() && rows_->gated[group];
 }
 
 /// A dispatch has as many iterations as invocations, and each runs one.

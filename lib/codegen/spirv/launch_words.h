@@ -2,6 +2,7 @@
 // The numbers that a launch hands over (artifact/gpu_abi.h): words of parameters, adstacks, heap and status
 // block. With bindings of a shader extents, iterations and values follow from what the shader has.
 
+#include "codegen/common/launch_words.h"
 #include "codegen/spirv/blocks.h"
 #include "codegen/spirv/images.h"
 #include "codegen/spirv/invocations.h"
@@ -20,10 +21,12 @@ class LaunchWords {
   Id ParameterComponent(uint32_t param, uint32_t component);
   /// With device addresses: that of a parameter.
   Id Address(uint32_t param) { return Word(first_word_[param]); }
-  /// Word `number` of a claim group or of a stack that lives in a row.
-  Id GroupWord(uint32_t group, uint32_t number);
-  Id StackWord(uint32_t stack, uint32_t number);
-  bool IsGated(uint32_t group) const;
+  /// A word of a claim group or of a stack that lives in a row.
+  template <class RowWord>
+  Id OfRows(uint32_t number, RowWord word) {
+    return Word(first_word_.back() + PositionOf(rows_, number, word));
+  }
+  bool IsGated(uint32_t group) const { return rows_ != nullptr && rows_->IsGated(group); }
   /// With device addresses: those of the heap and of the status block.
   Id HeapAddress() { return Word(tail_); }
   Id StatusAddress() { return Word(tail_ + 1); }

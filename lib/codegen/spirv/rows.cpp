@@ -11,8 +11,6 @@ namespace {
 
 constexpr uint64_t kLaneMask = 63;
 
-enum GroupWordNumber : uint32_t { kOffset, kStride, kRows, kCounter };
-
 }  // namespace
 
 RowEmitter::RowEmitter(Environment& environment, ValueTable& values, MemoryEmitter& memory,
@@ -33,8 +31,8 @@ RowEmitter::RowEmitter(Environment& environment, ValueTable& values, MemoryEmitt
 Id RowEmitter::TokenOf(uint32_t group, Id row) {
   uint64_t lanes = environment_.entry.context.config.target.row_lanes;
   Id block = f_.Div(64, row, f_.Int(64, lanes));
-  Id bytes = f_.Mul(64, environment_.words.GroupWord(group, kStride), f_.Int(64, lanes));
-  Id first = environment_.words.GroupWord(group, kOffset);
+  Id bytes = f_.Mul(64, environment_.words.OfRows(group, GroupWord::Stride), f_.Int(64, lanes));
+  Id first = environment_.words.OfRows(group, GroupWord::Offset);
   Id offset = f_.Add(64, first, f_.Mul(64, block, bytes));
   return f_.Emit(spv::OpBitwiseOr, m_.types.Int(64), {offset, f_.Mod(64, row, f_.Int(64, lanes))});
 }
@@ -48,7 +46,8 @@ Id RowEmitter::ArrayOf(Id token, const StackUse& use) {
   uint64_t lanes = environment_.entry.context.config.target.row_lanes, bytes = BytesOf(use.storage);
   Id block = f_.And(64, token, f_.Int(64, ~kLaneMask));
   Id lane = f_.And(64, token, f_.Int(64, kLaneMask));
-  Id start = f_.Add(64, block, f_.Mul(64, environment_.words.StackWord(use.stack, 0), f_.Int(64, lanes)));
+  Id start = f_.Add(64, block,
+                    f_.Mul(64, environment_.words.OfRows(use.stack, StackWord::Offset), f_.Int(64, lanes)));
   if (!HasAddresses(environment_.entry.addressing))
     return f_.Add(64, f_.Div(64, start, f_.Int(64, bytes)), lane);
   Id address = f_.Add(64, environment_.words.HeapAddress(), start);
@@ -78,7 +77,7 @@ void RowEmitter::EmitClaim(ir::Inst inst) {
 /// need operations of a subgroup in divergent control flow, which lose threads on some devices (in_step.h):
 /// two of them would have one row.
 Id RowEmitter::TakeRow(uint32_t group) {
-  Id counter = environment_.words.GroupWord(group, kCounter);
+  Id counter = environment_.words.OfRows(group, GroupWord::Counter);
   bool addressed = HasAddresses(environment_.entry.addressing);
   Place place =
       addressed
@@ -95,7 +94,7 @@ Id RowEmitter::EmitGatedClaim(ir::Inst inst, Id state) {
   Id before = f_.Block(), token = 0;
   Id claimed = f_.When(f_.Compare(spv::OpIEqual, state, Unclaimed()), [&] {
     Id row = TakeRow(group);
-    Id rows = environment_.words.GroupWord(group, kRows);
+    Id rows = environment_.words.OfRows(group, GroupWord::Rows);
     Id exhausted = f_.Compare(spv::OpUGreaterThanEqual, row, rows);
     f_.When(exhausted,
             [&] { status_.Raise(StatusCode::RowsExhausted, group, f_.Add(64, row, f_.Int(64, 1))); });
@@ -107,7 +106,7 @@ Id RowEmitter::EmitGatedClaim(ir::Inst inst, Id state) {
 }
 
 void RowEmitter::EmitCapacity(ir::Inst inst) {
-  values_.Bind(kernel_.Result(inst), environment_.words.StackWord(kernel_[inst].attr, 1));
+  values_.Bind(kernel_.Result(inst), environment_.words.OfRows(kernel_[inst].attr, StackWord::Capacity));
 }
 
 void RowEmitter::EmitAccess(ir::Inst inst) {
