@@ -90,5 +90,23 @@ size_t TangentCount(const ir::Module& module, ir::Type type, const Argument& arg
 
 /// Byte offset of a component of a layout's field at `indices`, which must be in range.
 uint64_t LayoutOffset(const ir::LayoutField& field, std::span<const int64_t> indices, uint32_t component);
+/// Calls `visit(indices, component, offset)` for each component of each cell of a layout's field, in C order,
+/// until it gives false.
+template <class Visit>
+void ForEachComponent(const ir::LayoutField& field, Visit visit) {
+  for (const ir::LayoutAxis& axis : field.axes) {
+    if (axis.extent == 0) return;
+  }
+  std::vector<int64_t> index(field.axes.size(), 0);
+  for (bool more = true; more;) {
+    for (uint32_t k = 0; k < field.type.Components(); ++k) {
+      if (!visit(index, k, LayoutOffset(field, index, k))) return;
+    }
+    size_t axis = field.axes.size();
+    while (axis > 0 && static_cast<uint64_t>(++index[axis - 1]) == field.axes[axis - 1].extent)
+      index[--axis] = 0;
+    more = axis > 0;
+  }
+}
 
 }  // namespace adc::interp

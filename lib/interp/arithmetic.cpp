@@ -46,13 +46,13 @@ const Code* Binary(Machine& m, const Code* c) {
   return c + 1;
 }
 
-template <Op op, class T, bool>
+template <Op op, class T>
 const Code* Compare(Machine& m, const Code* c) {
   m.cells[c->dst] = ir::Compared(op, ir::FromBits<T>(m.cells[c->a]), ir::FromBits<T>(m.cells[c->b])) ? 1 : 0;
   return c + 1;
 }
 
-template <Op op, class T, bool>
+template <Op op, class T>
 const Code* Classify(Machine& m, const Code* c) {
   m.cells[c->dst] = ir::Classified(op, ir::FromBits<T>(m.cells[c->a])) ? 1 : 0;
   return c + 1;
@@ -107,31 +107,10 @@ const Code* Bitcast(Machine& m, const Code* c) {
   return c + 1;
 }
 
-const Code* Random(Machine& m, const Code* c) {
-  const RandomInfo& info = m.program->randoms[c->info];
-  uint64_t operands[3] = {m.cells[c->a], m.cells[c->b], m.cells[c->c]};
-  for (size_t n = 0; n < 3; ++n) {
-    if (info.widths[n] == 32) operands[n] &= UINT32_MAX;
-  }
-  std::array<uint32_t, 4> words = ir::Philox(operands[0], operands[1], operands[2]);
-  for (uint32_t k = 0; k < info.count; ++k) {
-    uint64_t bits = ir::RandomBits(info.scalar, words, k);
-    if (info.holds != info.scalar) bits = ir::ToBits(ir::FloatFromBits(info.scalar, bits));
-    m.cells[c->dst + k] = bits;
-    if (m.tangents != nullptr) m.tangents[c->dst + k] = 0;
-  }
-  return c + 1;
-}
-
 template <bool dual>
 const Code* Move(Machine& m, const Code* c) {
   m.cells[c->dst] = m.cells[c->a];
   if constexpr (dual) m.tangents[c->dst] = m.tangents[c->a];
-  return c + 1;
-}
-
-const Code* StillAtZero(Machine& m, const Code* c) {
-  if (m.cells[c->a] == 0) m.tangents[c->dst] = 0;
   return c + 1;
 }
 
@@ -178,57 +157,41 @@ constexpr auto kBoolBinary = Listed<ir::IsBoolBinary>();
 constexpr auto kOrdered = Listed<IsComparison>();
 constexpr auto kEquality = Listed<IsEquality>();
 
-/// The instance of `Make` for `op`, if `ops` lists it.
-template <const auto& ops, template <Op> class Make>
-Step Find(Op op) {
+/// The step that `make` has for `op`, if `ops` lists it.
+template <const auto& ops, class Make>
+Step Find(Op op, Make make) {
   return [&]<size_t... n>(std::index_sequence<n...>) {
     Step step = nullptr;
-    ((ops[n] == op ? void(step = Make<ops[n]>::kStep) : void()), ...);
+    ((ops[n] == op ? void(step = make.template operator()<ops[n]>()) : void()), ...);
     return step;
   }(std::make_index_sequence<ops.size()>());
 }
 
 template <class T, bool dual>
-struct Instances {
-  template <Op op>
-  struct OfUnary {
-    static constexpr Step kStep = &Unary<op, T, dual>;
-  };
-  template <Op op>
-  struct OfBinary {
-    static constexpr Step kStep = &Binary<op, T, dual>;
-  };
-  template <Op op>
-  struct OfCompare {
-    static constexpr Step kStep = &Compare<op, T, dual>;
-  };
-
-  template <Op op>
-  struct OfClassify {
-    static constexpr Step kStep = &Classify<op, T, dual>;
-  };
-
-  static Step Pick(Op op) {
-    if (op == Op::Select) return &Select<dual>;
-    if constexpr (std::is_same_v<T, bool>) {
-      if (Step step = Find<kBoolUnary, OfUnary>(op)) return step;
-      if (Step step = Find<kBoolBinary, OfBinary>(op)) return step;
-      return Find<kEquality, OfCompare>(op);
+Step StepOf(Op op) {
+  auto unary = []<Op one>() -> Step { return &Unary<one, T, dual>; };
+  auto binary = []<Op one>() -> Step { return &Binary<one, T, dual>; };
+  auto compare = []<Op one>() -> Step { return &Compare<one, T>; };
+  if (op == Op::Select) return &Select<dual>;
+  if constexpr (std::is_same_v<T, bool>) {
+    if (Step step = Find<kBoolUnary>(op, unary)) return step;
+    if (Step step = Find<kBoolBinary>(op, binary)) return step;
+    return Find<kEquality>(op, compare);
+  } else {
+    if (op == Op::Clamp) return &Clamp<T, dual>;
+    if (Step step = Find<kOrdered>(op, compare)) return step;
+    if constexpr (ir::kIsFloatType<T>) {
+      auto classify = []<Op one>() -> Step { return &Classify<one, T>; };
+      if (op == Op::Fma) return &Fma<T, dual>;
+      if (Step step = Find<kFloatUnary>(op, unary)) return step;
+      if (Step step = Find<kClassify>(op, classify)) return step;
+      return Find<kFloatBinary>(op, binary);
     } else {
-      if (op == Op::Clamp) return &Clamp<T, dual>;
-      if (Step step = Find<kOrdered, OfCompare>(op)) return step;
-      if constexpr (ir::kIsFloatType<T>) {
-        if (op == Op::Fma) return &Fma<T, dual>;
-        if (Step step = Find<kFloatUnary, OfUnary>(op)) return step;
-        if (Step step = Find<kClassify, OfClassify>(op)) return step;
-        return Find<kFloatBinary, OfBinary>(op);
-      } else {
-        if (Step step = Find<kIntegerUnary, OfUnary>(op)) return step;
-        return Find<kIntegerBinary, OfBinary>(op);
-      }
+      if (Step step = Find<kIntegerUnary>(op, unary)) return step;
+      return Find<kIntegerBinary>(op, binary);
     }
   }
-};
+}
 
 }  // namespace
 
@@ -237,9 +200,9 @@ Step ArithmeticStep(Op op, Scalar scalar, bool dual) {
     using T = decltype(type);
     // Integers have no tangents: their dual steps are the plain ones, but for the values that select passes.
     if constexpr (ir::kIsFloatType<T>) {
-      if (dual) return Instances<T, true>::Pick(op);
+      if (dual) return StepOf<T, true>(op);
     }
-    return Instances<T, false>::Pick(op);
+    return StepOf<T, false>(op);
   });
 }
 
@@ -260,16 +223,29 @@ Step BitcastStep(bool dual) {
   return dual ? &Bitcast<true> : &Bitcast<false>;
 }
 
-Step RandomStep() {
-  return &Random;
+const Code* RandomStep(Machine& m, const Code* c) {
+  const RandomInfo& info = m.program->randoms[c->info];
+  uint64_t operands[3] = {m.cells[c->a], m.cells[c->b], m.cells[c->c]};
+  for (size_t n = 0; n < 3; ++n) {
+    if (info.widths[n] == 32) operands[n] &= UINT32_MAX;
+  }
+  std::array<uint32_t, 4> words = ir::Philox(operands[0], operands[1], operands[2]);
+  for (uint32_t k = 0; k < info.count; ++k) {
+    uint64_t bits = ir::RandomBits(info.scalar, words, k);
+    if (info.holds != info.scalar) bits = ir::ToBits(ir::FloatFromBits(info.scalar, bits));
+    m.cells[c->dst + k] = bits;
+    if (m.tangents != nullptr) m.tangents[c->dst + k] = 0;
+  }
+  return c + 1;
 }
 
 Step MoveStep(bool dual) {
   return dual ? &Move<true> : &Move<false>;
 }
 
-Step StillAtZeroStep() {
-  return &StillAtZero;
+const Code* StillAtZeroStep(Machine& m, const Code* c) {
+  if (m.cells[c->a] == 0) m.tangents[c->dst] = 0;
+  return c + 1;
 }
 
 Step TangentToValueStep(Scalar scalar) {

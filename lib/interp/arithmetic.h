@@ -13,11 +13,11 @@ Step CastStep(ir::Scalar from, ir::Scalar to, bool dual);
 /// dst = the bits of a (of scalar b) as a value of scalar c.
 Step BitcastStep(bool dual);
 /// dst, ... = random numbers of seed a, counter b and stream c. Code::info is a RandomInfo.
-Step RandomStep();
+const Code* RandomStep(Machine& m, const Code* c);
 /// dst = a.
 Step MoveStep(bool dual);
 /// The tangent of dst = 0 where the length a is 0.
-Step StillAtZeroStep();
+const Code* StillAtZeroStep(Machine& m, const Code* c);
 /// dst = the tangent of a, as a value of `scalar`; and the other way round: the tangent of dst = a.
 Step TangentToValueStep(ir::Scalar scalar);
 Step ValueToTangentStep(ir::Scalar scalar);

@@ -17,68 +17,6 @@ const Code* OverBudget(Machine& m, const Code* c) {
                 "the run takes more than " + std::to_string(m.options->step_budget) + " steps");
 }
 
-const Code* Jump(Machine&, const Code* c) {
-  return c + c->jump;
-}
-
-const Code* JumpUnless(Machine& m, const Code* c) {
-  return (m.cells[c->a] & 1) != 0 ? c + 1 : c + c->jump;
-}
-
-const Code* ForBegin(Machine& m, const Code* c) {
-  const LoopInfo& loop = m.program->loops[c->info];
-  auto lo = static_cast<int64_t>(m.cells[loop.lo]), hi = static_cast<int64_t>(m.cells[loop.hi]);
-  auto step = static_cast<int64_t>(m.cells[loop.step]);
-  if (step <= 0) return m.Fail(ErrorKind::LoopStep, c, "the step of a loop is " + std::to_string(step));
-  uint64_t trips = 0;
-  if (hi > lo)
-    trips = (static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo) - 1) / static_cast<uint64_t>(step) + 1;
-  LoopStatistics& statistics = m.result->loops[loop.statistics];
-  ++statistics.entries;
-  statistics.trips += trips;
-  statistics.max_trips = std::max(statistics.max_trips, trips);
-  if (trips == 0) return c + c->jump;
-  m.cells[loop.counter] = trips;
-  uint64_t to_last = (trips - 1) * static_cast<uint64_t>(step);
-  m.cells[loop.iv] = loop.reversed ? static_cast<uint64_t>(lo) + to_last : static_cast<uint64_t>(lo);
-  m.cells[loop.increment] = static_cast<uint64_t>(loop.reversed ? -step : step);
-  return m.Spend(loop.cost) ? c + 1 : OverBudget(m, c);
-}
-
-const Code* ForNext(Machine& m, const Code* c) {
-  const LoopInfo& loop = m.program->loops[c->info];
-  if (--m.cells[loop.counter] == 0) return c + 1;
-  m.cells[loop.iv] += m.cells[loop.increment];
-  return m.Spend(loop.cost) ? c + c->jump : OverBudget(m, c);
-}
-
-const Code* WhileBegin(Machine& m, const Code* c) {
-  const LoopInfo& loop = m.program->loops[c->info];
-  m.cells[loop.counter] = 0;
-  ++m.result->loops[loop.statistics].entries;
-  return c + 1;
-}
-
-const Code* WhileLimit(Machine& m, const Code* c) {
-  const LoopInfo& loop = m.program->loops[c->info];
-  bool more = static_cast<int64_t>(m.cells[loop.counter]) < static_cast<int64_t>(m.cells[loop.hi]);
-  return more ? c + 1 : c + c->jump;
-}
-
-const Code* WhileCount(Machine& m, const Code* c) {
-  const LoopInfo& loop = m.program->loops[c->info];
-  ++m.cells[loop.counter];
-  return m.Spend(loop.cost) ? c + 1 : OverBudget(m, c);
-}
-
-const Code* WhileEnd(Machine& m, const Code* c) {
-  const LoopInfo& loop = m.program->loops[c->info];
-  LoopStatistics& statistics = m.result->loops[loop.statistics];
-  statistics.trips += m.cells[loop.counter];
-  statistics.max_trips = std::max(statistics.max_trips, m.cells[loop.counter]);
-  return c + 1;
-}
-
 /// Sets the induction variables of the iteration at the current position.
 void SetIteration(Machine& m, const ParallelInfo& info) {
   auto& state = m.parallel;
@@ -102,7 +40,71 @@ void SetIteration(Machine& m, const ParallelInfo& info) {
   }
 }
 
-const Code* ParallelBegin(Machine& m, const Code* c) {
+}  // namespace
+
+const Code* JumpStep(Machine&, const Code* c) {
+  return c + c->jump;
+}
+
+const Code* JumpUnlessStep(Machine& m, const Code* c) {
+  return (m.cells[c->a] & 1) != 0 ? c + 1 : c + c->jump;
+}
+
+const Code* ForBeginStep(Machine& m, const Code* c) {
+  const LoopInfo& loop = m.program->loops[c->info];
+  auto lo = static_cast<int64_t>(m.cells[loop.lo]), hi = static_cast<int64_t>(m.cells[loop.hi]);
+  auto step = static_cast<int64_t>(m.cells[loop.step]);
+  if (step <= 0) return m.Fail(ErrorKind::LoopStep, c, "the step of a loop is " + std::to_string(step));
+  uint64_t trips = 0;
+  if (hi > lo)
+    trips = (static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo) - 1) / static_cast<uint64_t>(step) + 1;
+  LoopStatistics& statistics = m.result->loops[loop.statistics];
+  ++statistics.entries;
+  statistics.trips += trips;
+  statistics.max_trips = std::max(statistics.max_trips, trips);
+  if (trips == 0) return c + c->jump;
+  m.cells[loop.counter] = trips;
+  uint64_t to_last = (trips - 1) * static_cast<uint64_t>(step);
+  m.cells[loop.iv] = loop.reversed ? static_cast<uint64_t>(lo) + to_last : static_cast<uint64_t>(lo);
+  m.cells[loop.increment] = static_cast<uint64_t>(loop.reversed ? -step : step);
+  return m.Spend(loop.cost) ? c + 1 : OverBudget(m, c);
+}
+
+const Code* ForNextStep(Machine& m, const Code* c) {
+  const LoopInfo& loop = m.program->loops[c->info];
+  if (--m.cells[loop.counter] == 0) return c + 1;
+  m.cells[loop.iv] += m.cells[loop.increment];
+  return m.Spend(loop.cost) ? c + c->jump : OverBudget(m, c);
+}
+
+const Code* WhileBeginStep(Machine& m, const Code* c) {
+  const LoopInfo& loop = m.program->loops[c->info];
+  m.cells[loop.counter] = 0;
+  ++m.result->loops[loop.statistics].entries;
+  return c + 1;
+}
+
+const Code* WhileLimitStep(Machine& m, const Code* c) {
+  const LoopInfo& loop = m.program->loops[c->info];
+  bool more = static_cast<int64_t>(m.cells[loop.counter]) < static_cast<int64_t>(m.cells[loop.hi]);
+  return more ? c + 1 : c + c->jump;
+}
+
+const Code* WhileCountStep(Machine& m, const Code* c) {
+  const LoopInfo& loop = m.program->loops[c->info];
+  ++m.cells[loop.counter];
+  return m.Spend(loop.cost) ? c + 1 : OverBudget(m, c);
+}
+
+const Code* WhileEndStep(Machine& m, const Code* c) {
+  const LoopInfo& loop = m.program->loops[c->info];
+  LoopStatistics& statistics = m.result->loops[loop.statistics];
+  statistics.trips += m.cells[loop.counter];
+  statistics.max_trips = std::max(statistics.max_trips, m.cells[loop.counter]);
+  return c + 1;
+}
+
+const Code* ParallelBeginStep(Machine& m, const Code* c) {
   const ParallelInfo& info = m.program->parallels[c->info];
   auto& state = m.parallel;
   state.total = 1;
@@ -135,14 +137,14 @@ const Code* ParallelBegin(Machine& m, const Code* c) {
   return m.Spend(info.cost) ? c + 1 : OverBudget(m, c);
 }
 
-const Code* ParallelNext(Machine& m, const Code* c) {
+const Code* ParallelNextStep(Machine& m, const Code* c) {
   const ParallelInfo& info = m.program->parallels[c->info];
   if (++m.parallel.position == m.parallel.total) return c + 1;
   SetIteration(m, info);
   return m.Spend(info.cost) ? c + c->jump : OverBudget(m, c);
 }
 
-const Code* Call(Machine& m, const Code* c) {
+const Code* CallStep(Machine& m, const Code* c) {
   const CallInfo& call = m.program->calls[c->info];
   const FunctionCode& callee = m.program->functions[call.callee];
   if (m.frames.size() >= kMaxCalls)
@@ -153,19 +155,12 @@ const Code* Call(Machine& m, const Code* c) {
   if (!m.Enter(callee, caller + m.function->cells))
     return m.Fail(ErrorKind::Limit, c, "the functions that call each other need too many registers");
   m.frames.push_back(frame);
-  for (size_t n = 0; n < call.arguments.size(); ++n) {
-    size_t from = caller + call.arguments[n].first;
-    for (uint32_t k = 0; k < call.arguments[n].count; ++k) {
-      m.cells[callee.params[n].first + k] = m.cell_store[from + k];
-      if (m.tangents != nullptr) m.tangents[callee.params[n].first + k] = m.tangent_store[from + k];
-      if (m.origins != nullptr)
-        m.origins->cells[m.base + callee.params[n].first + k] = m.origins->cells[from + k];
-    }
-  }
+  for (size_t n = 0; n < call.arguments.size(); ++n)
+    m.CopyCells(caller + call.arguments[n].first, m.base + callee.params[n].first, call.arguments[n].count);
   return callee.code.data();
 }
 
-const Code* Return(Machine& m, const Code*) {
+const Code* ReturnStep(Machine& m, const Code*) {
   const FunctionCode& callee = *m.function;
   if (m.frames.empty()) {
     for (CellRange range : callee.results) {
@@ -179,23 +174,14 @@ const Code* Return(Machine& m, const Code*) {
   Frame frame = m.frames.back();
   m.frames.pop_back();
   size_t from = m.base;
-  m.base = frame.base;
-  m.function = frame.function;
-  m.cells = m.cell_store.data() + m.base;
-  if (m.tangents != nullptr) m.tangents = m.tangent_store.data() + m.base;
-  for (size_t n = 0; n < frame.call->results.size(); ++n) {
-    for (uint32_t k = 0; k < frame.call->results[n].count; ++k) {
-      size_t source = from + callee.results[n].first + k;
-      m.cells[frame.call->results[n].first + k] = m.cell_store[source];
-      if (m.tangents != nullptr) m.tangents[frame.call->results[n].first + k] = m.tangent_store[source];
-      if (m.origins != nullptr)
-        m.origins->cells[m.base + frame.call->results[n].first + k] = m.origins->cells[source];
-    }
-  }
+  m.SetFrame(frame.function, frame.base);
+  std::span<const CellRange> results = frame.call->results;
+  for (size_t n = 0; n < results.size(); ++n)
+    m.CopyCells(from + callee.results[n].first, m.base + results[n].first, results[n].count);
   return frame.return_to;
 }
 
-const Code* Assert(Machine& m, const Code* c) {
+const Code* AssertStep(Machine& m, const Code* c) {
   if ((m.cells[c->a] & 1) == 0) {
     const ReportInfo& report = m.program->reports[c->info];
     m.Raise(2, report.task, report.number, 0, c, report.pieces.empty() ? std::string() : report.pieces[0]);
@@ -203,7 +189,7 @@ const Code* Assert(Machine& m, const Code* c) {
   return c + 1;
 }
 
-const Code* Print(Machine& m, const Code* c) {
+const Code* PrintStep(Machine& m, const Code* c) {
   const ReportInfo& report = m.program->reports[c->info];
   std::string& out = m.result->printed;
   for (size_t n = 0; n < report.pieces.size(); ++n) {
@@ -222,68 +208,14 @@ const Code* Print(Machine& m, const Code* c) {
   return c + 1;
 }
 
-const Code* StatusRaise(Machine& m, const Code* c) {
+const Code* StatusRaiseStep(Machine& m, const Code* c) {
   const ReportInfo& report = m.program->reports[c->info];
   m.Raise(report.code, report.task, report.number, m.cells[c->a], c);
   return c + 1;
 }
 
-const Code* Unsupported(Machine& m, const Code* c) {
+const Code* UnsupportedStep(Machine& m, const Code* c) {
   return m.Fail(ErrorKind::Unsupported, c, m.program->texts[c->info]);
-}
-
-}  // namespace
-
-Step JumpStep() {
-  return &Jump;
-}
-Step JumpUnlessStep() {
-  return &JumpUnless;
-}
-Step ForBeginStep() {
-  return &ForBegin;
-}
-Step ForNextStep() {
-  return &ForNext;
-}
-Step WhileBeginStep() {
-  return &WhileBegin;
-}
-Step WhileLimitStep() {
-  return &WhileLimit;
-}
-Step WhileCountStep() {
-  return &WhileCount;
-}
-Step WhileNextStep() {
-  return &Jump;
-}
-Step WhileEndStep() {
-  return &WhileEnd;
-}
-Step ParallelBeginStep() {
-  return &ParallelBegin;
-}
-Step ParallelNextStep() {
-  return &ParallelNext;
-}
-Step CallStep() {
-  return &Call;
-}
-Step ReturnStep() {
-  return &Return;
-}
-Step AssertStep() {
-  return &Assert;
-}
-Step PrintStep() {
-  return &Print;
-}
-Step StatusRaiseStep() {
-  return &StatusRaise;
-}
-Step UnsupportedStep() {
-  return &Unsupported;
 }
 
 }  // namespace adc::interp

@@ -31,23 +31,16 @@ std::string ComponentText(Type element, uint64_t component) {
 
 /// Where an element of a layout lies, if byte `offset` begins a component of one.
 std::string FieldText(const ir::Module& module, const ir::Layout& layout, uint64_t offset) {
+  std::string text;
   for (const ir::LayoutField& field : layout.fields) {
-    std::vector<int64_t> index(field.axes.size(), 0);
-    for (const ir::LayoutAxis& axis : field.axes)
-      if (axis.extent == 0) index.clear();
-    if (index.size() != field.axes.size()) continue;
-    for (bool more = true; more;) {
-      for (uint32_t k = 0; k < field.type.Components(); ++k) {
-        if (LayoutOffset(field, index, k) != offset) continue;
-        return "::" + std::string(module.Text(field.name)) + IndexText(index) + ComponentText(field.type, k);
-      }
-      size_t axis = field.axes.size();
-      while (axis > 0 && static_cast<uint64_t>(++index[axis - 1]) == field.axes[axis - 1].extent)
-        index[--axis] = 0;
-      more = axis > 0;
-    }
+    ForEachComponent(field, [&](std::span<const int64_t> index, uint32_t k, uint64_t at) {
+      if (at == offset)
+        text = "::" + std::string(module.Text(field.name)) + IndexText(index) + ComponentText(field.type, k);
+      return text.empty();
+    });
+    if (!text.empty()) break;
   }
-  return "";
+  return text;
 }
 
 /// "%x[3, 1]", of the byte `offset` of an argument.
@@ -111,6 +104,11 @@ class Describer {
   void DescribeOperation(const Level& level, FirstNan& found);
   void DescribeLoops(const Level& level, std::vector<std::string>& iteration) const;
   std::string While(const Level& level, Inst loop, Block from) const;
+  std::string NameOf(const ir::Function& function, Value v, const ir::ShownNames& names) const {
+    return function[v].kind == ir::ValueKind::Global
+               ? "@" + std::string(module_.Text(module_.constants[function[v].owner].name))
+               : "%" + std::string(names.Of(v));
+  }
   /// "3", "(1.0, 2.0)"
   std::string NumbersOf(const Level& level, Value v) const;
   std::string Element(const Level& level, const ir::ShownNames& names) const;
@@ -151,7 +149,7 @@ void Describer::DescribeOperation(const Level& level, FirstNan& found) {
   ir::ShownNames names(module_, function);
   ir::OperandPrinter operands(module_, function, names, found.statement);
   bool shown = data.result_count != 0 && !names.Of(function.Result(level.inst)).empty();
-  auto name_of = [&](Value v) { return "%" + std::string(names.Of(v)); };
+  auto name_of = [&](Value v) { return NameOf(function, v, names); };
   if (shown) found.statement = name_of(function.Result(level.inst)) + " = ";
   ir::PrintOperation(module_, function, level.inst, operands, found.statement);
   std::vector<Value> named;
@@ -160,12 +158,7 @@ void Describer::DescribeOperation(const Level& level, FirstNan& found) {
     if (!literal && function.TypeOf(v).IsRegister() && std::ranges::find(named, v) == named.end())
       named.push_back(v);
   }
-  for (Value v : named) {
-    std::string name = function[v].kind == ir::ValueKind::Global
-                           ? "@" + std::string(module_.Text(module_.constants[function[v].owner].name))
-                           : name_of(v);
-    found.values.push_back(name + " = " + NumbersOf(level, v));
-  }
+  for (Value v : named) found.values.push_back(name_of(v) + " = " + NumbersOf(level, v));
   // A vector is computed part by part, and has no value where a part is the first one.
   Type result = data.result_count != 0 ? function.TypeOf(function.Result(level.inst)) : ir::kNoType;
   bool whole = shown && result.Components() == 1 && !ir::IsAtomic(data.op);
@@ -191,9 +184,7 @@ std::string Describer::Element(const Level& level, const ir::ShownNames& names) 
   std::vector<int64_t> indices;
   for (Value index : function.Indices(level.inst))
     indices.push_back(static_cast<int64_t>(Cell(level, index)));
-  std::string name = function[base].kind == ir::ValueKind::Global
-                         ? "@" + std::string(module_.Text(module_.constants[function[base].owner].name))
-                         : "%" + std::string(names.Of(base));
+  std::string name = NameOf(function, base, names);
   if (function.TypeOf(base).IsLayout()) {
     const ir::LayoutField& field = module_.layouts[function.TypeOf(base).count].fields[data.attr];
     name += "::" + std::string(module_.Text(field.name));

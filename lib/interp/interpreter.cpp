@@ -106,19 +106,10 @@ void Binding::EachFloat(size_t n, Visit visit) {
   }
   for (const ir::LayoutField& field : module_.layouts[type.count].fields) {
     if (!field.type.IsFloat()) continue;
-    std::vector<int64_t> index(field.axes.size(), 0);
-    bool more = true;
-    for (const ir::LayoutAxis& axis : field.axes) more = more && axis.extent != 0;
-    while (more) {
-      for (uint32_t k = 0; k < field.type.Components(); ++k) {
-        uint64_t offset = LayoutOffset(field, index, k);
-        visit(wide_[n][offset / 2], tensor.data.data() + offset, field.type.scalar);
-      }
-      size_t axis = field.axes.size();
-      while (axis > 0 && static_cast<uint64_t>(++index[axis - 1]) == field.axes[axis - 1].extent)
-        index[--axis] = 0;
-      more = axis > 0;
-    }
+    ForEachComponent(field, [&](std::span<const int64_t>, uint32_t, uint64_t offset) {
+      visit(wide_[n][offset / 2], tensor.data.data() + offset, field.type.scalar);
+      return true;
+    });
   }
 }
 

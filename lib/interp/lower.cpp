@@ -44,7 +44,7 @@ FunctionCode FunctionLowering::Take() {
     while (task_ + 1 < tasks.size() && position >= tasks[task_].last) ++task_;
     LowerInst(insts[position]);
   }
-  if (insts.empty() || function_[insts.back()].op != Op::Return) Emit(ReturnStep());
+  if (insts.empty() || function_[insts.back()].op != Op::Return) Emit(ReturnStep);
   return TakeCode();
 }
 
@@ -134,13 +134,13 @@ void FunctionLowering::LowerFor(Inst inst) {
   uint32_t info = AddRow(program_.loops, loop);
 
   MoveAll(operands.subspan(3), std::span(params).subspan(1));
-  size_t begin = Emit(ForBeginStep(), 0, 0, 0, 0, info);
+  size_t begin = Emit(ForBeginStep, 0, 0, 0, 0, info);
   open_.emplace(inst, Open{std::span(params).subspan(1), {}, {}});
   LowerBlock(body);
   Open leaves = std::move(open_.extract(inst).mapped());
   MoveAll(function_.Operands(function_.Terminator(body)), std::span(params).subspan(1));
   for (size_t jump : leaves.continues) JumpHere(jump);
-  size_t next = Emit(ForNextStep(), 0, 0, 0, 0, info);
+  size_t next = Emit(ForNextStep, 0, 0, 0, 0, info);
   JumpTo(next, begin + 1);
   JumpHere(begin);
   for (size_t jump : leaves.breaks) JumpHere(jump);
@@ -161,31 +161,31 @@ void FunctionLowering::LowerWhile(Inst inst) {
   uint32_t info = AddRow(program_.loops, loop);
 
   MoveAll(operands.subspan(bounded ? 1 : 0), params);
-  Emit(WhileBeginStep(), 0, 0, 0, 0, info);
+  Emit(WhileBeginStep, 0, 0, 0, 0, info);
   size_t head = Here();
   // At the bound the loop ends before its test.
-  if (bounded) Emit(WhileLimitStep(), 0, 0, 0, 0, info);
+  if (bounded) Emit(WhileLimitStep, 0, 0, 0, 0, info);
   LowerBlock(test);
-  size_t leave = Emit(JumpUnlessStep(), 0, CellOf(function_.Operand(function_.Terminator(test), 0)));
-  Emit(WhileCountStep(), 0, 0, 0, 0, info);
+  size_t leave = Emit(JumpUnlessStep, 0, CellOf(function_.Operand(function_.Terminator(test), 0)));
+  Emit(WhileCountStep, 0, 0, 0, 0, info);
   open_.emplace(inst, Open{params, {}, {}, info});
   LowerBlock(body);
   Open leaves = std::move(open_.extract(inst).mapped());
   MoveAll(function_.Operands(function_.Terminator(body)), params);
   for (size_t jump : leaves.continues) JumpHere(jump);
-  size_t back = Emit(WhileNextStep());
+  size_t back = Emit(JumpStep);
   JumpTo(back, head);
   JumpHere(leave);
   for (size_t jump : leaves.breaks) JumpHere(jump);
   if (bounded) JumpHere(head);
-  Emit(WhileEndStep(), 0, 0, 0, 0, info);
+  Emit(WhileEndStep, 0, 0, 0, 0, info);
   program_.loops[info].cost = static_cast<uint32_t>(back - head + 1);
   for (uint32_t n = 0; n < data.result_count; ++n) Alias(function_.Result(inst, n), CellOf(params[n]));
 }
 
 void FunctionLowering::LowerIf(Inst inst) {
   const InstData& data = function_[inst];
-  size_t branch = Emit(JumpUnlessStep(), 0, CellOf(function_.Operand(inst, 0)));
+  size_t branch = Emit(JumpUnlessStep, 0, CellOf(function_.Operand(inst, 0)));
   LowerBlock(data.regions[0]);
   MoveToResults(data.regions[0], inst);
   Inst end = function_.Terminator(data.regions[1]);
@@ -195,7 +195,7 @@ void FunctionLowering::LowerIf(Inst inst) {
     JumpHere(branch);
     return;
   }
-  size_t over = Emit(JumpStep());
+  size_t over = Emit(JumpStep);
   JumpHere(branch);
   LowerBlock(data.regions[1]);
   MoveToResults(data.regions[1], inst);
@@ -235,14 +235,14 @@ void FunctionLowering::LowerParallel(Inst inst) {
     parallel.invocations = static_cast<uint32_t>(*function_.IntegerConstant(function_.Operands(inst).back()));
   }
   uint32_t info = AddRow(program_.parallels, std::move(parallel));
-  size_t begin = Emit(ParallelBeginStep(), 0, 0, 0, 0, info);
-  if (by_workgroups) Emit(WorkgroupBeginStep(), 0, 0, 0, 0, info);
+  size_t begin = Emit(ParallelBeginStep, 0, 0, 0, 0, info);
+  if (by_workgroups) Emit(WorkgroupBeginStep, 0, 0, 0, 0, info);
   open_.emplace(inst, Open());
   LowerBlock(data.regions[0]);
   for (size_t jump : open_.at(inst).continues) JumpHere(jump);
   open_.erase(inst);
-  if (by_workgroups) Emit(WorkgroupNextStep());
-  size_t next = Emit(ParallelNextStep(), 0, 0, 0, 0, info);
+  if (by_workgroups) Emit(WorkgroupNextStep);
+  size_t next = Emit(ParallelNextStep, 0, 0, 0, 0, info);
   JumpTo(next, begin + 1);
   JumpHere(begin);
   program_.parallels[info].cost = static_cast<uint32_t>(next - begin);
@@ -258,7 +258,7 @@ void FunctionLowering::LowerCall(Inst inst) {
   call.callee = number_of_(*callee);
   for (Value v : function_.Operands(inst)) call.arguments.push_back(RangeOf(v));
   for (uint32_t n = 0; n < data.result_count; ++n) call.results.push_back(RangeOf(function_.Result(inst, n)));
-  Emit(CallStep(), 0, 0, 0, 0, AddRow(program_.calls, call));
+  Emit(CallStep, 0, 0, 0, 0, AddRow(program_.calls, call));
   if (!options_.dual || !callee->jvp.Valid()) return;
 
   const ir::Function* derivative = module_.Find(callee->jvp);
@@ -277,7 +277,7 @@ void FunctionLowering::LowerCall(Inst inst) {
   for (Type type : callee->result_types) {
     if (type.IsFloat()) tangent_call.results.push_back({NewCells(CellCount(type)), CellCount(type)});
   }
-  Emit(CallStep(), 0, 0, 0, 0, AddRow(program_.calls, tangent_call));
+  Emit(CallStep, 0, 0, 0, 0, AddRow(program_.calls, tangent_call));
   size_t next = 0;
   for (uint32_t n = 0; n < data.result_count; ++n) {
     Type type = function_.TypeOf(function_.Result(inst, n));
@@ -290,13 +290,13 @@ void FunctionLowering::LowerCall(Inst inst) {
 
 void FunctionLowering::LowerReturn(Inst inst) {
   for (Value v : function_.Operands(inst)) code_.results.push_back(RangeOf(v));
-  Emit(ReturnStep());
+  Emit(ReturnStep);
 }
 
 void FunctionLowering::LowerReport(Inst inst) {
   const InstData& data = function_[inst];
   if (data.op == Op::Barrier) {
-    Emit(BarrierStep());
+    Emit(BarrierStep);
     return;
   }
   std::span<const Value> operands = function_.Operands(inst);
@@ -308,7 +308,7 @@ void FunctionLowering::LowerReport(Inst inst) {
     report.number = asserts_++;
     bool promise = data.Has(ir::Word::Promise);
     report.pieces.emplace_back(promise ? ir::BrokenPromise(static_cast<ir::Promise>(data.attr), text) : text);
-    Emit(AssertStep(), 0, CellOf(operands[0]), 0, 0, info);
+    Emit(AssertStep, 0, CellOf(operands[0]), 0, 0, info);
   } else if (data.op == Op::StatusRaise) {
     // The codes of the status word (RunStatus).
     bool access = data.Has(ir::Word::Access), promise = data.Has(ir::Word::Promise);
@@ -316,7 +316,7 @@ void FunctionLowering::LowerReport(Inst inst) {
     report.code = access ? 3 : promise ? 4 : assertion ? 2 : 1;
     if (report.code == 1) report.task = data.attr;
     report.number = data.component;
-    Emit(StatusRaiseStep(), 0, operands.empty() ? ConstantCell(0) : CellOf(operands[0]), 0, 0, info);
+    Emit(StatusRaiseStep, 0, operands.empty() ? ConstantCell(0) : CellOf(operands[0]), 0, 0, info);
   } else {
     for (size_t at = text.find("{}"); at != std::string_view::npos; at = text.find("{}")) {
       report.pieces.emplace_back(text.substr(0, at));
@@ -327,7 +327,7 @@ void FunctionLowering::LowerReport(Inst inst) {
       Type type = function_.TypeOf(v);
       report.operands.emplace_back(CellOf(v), type.WithScalar(Register(type.scalar)));
     }
-    Emit(PrintStep(), 0, 0, 0, 0, info);
+    Emit(PrintStep, 0, 0, 0, 0, info);
   }
   program_.reports.push_back(std::move(report));
 }
@@ -336,11 +336,11 @@ void FunctionLowering::LowerLeave(Inst inst) {
   Inst target = function_.TargetOf(inst);
   for (Inst around = function_.OwnerOf(inst); around != target; around = function_.OwnerOf(around)) {
     auto open = open_.find(around);
-    if (open != open_.end() && open->second.counts) Emit(WhileEndStep(), 0, 0, 0, 0, *open->second.counts);
+    if (open != open_.end() && open->second.counts) Emit(WhileEndStep, 0, 0, 0, 0, *open->second.counts);
   }
   Open& left = open_.at(target);
   MoveAll(function_.LeavingValues(inst), left.values);
-  (function_[inst].op == Op::Continue ? left.continues : left.breaks).push_back(Emit(JumpStep()));
+  (function_[inst].op == Op::Continue ? left.continues : left.breaks).push_back(Emit(JumpStep));
 }
 
 void FunctionLowering::MoveAll(std::span<const Value> from, std::span<const Value> to) {

@@ -55,19 +55,19 @@ void FunctionLowering::LowerAlloca(Inst inst) {
   uint32_t count = type.count * type.Components();
   uint32_t first = NewCells(count);
   if (function_[inst].Has(ir::Word::Shared)) {
-    Emit(SharedAllocaStep(), CellOf(function_.Result(inst)), first, count);
+    Emit(SharedAllocaStep, CellOf(function_.Result(inst)), first, count);
     program_.parallels.back().shared.push_back({first, count});
     return;
   }
-  Emit(AllocaStep(), CellOf(function_.Result(inst)), first, count);
-  if (options_.origins) Emit(WatchClearStep(), 0, first, count);
+  Emit(AllocaStep, CellOf(function_.Result(inst)), first, count);
+  if (options_.origins) Emit(WatchClearStep, 0, first, count);
 }
 
 void FunctionLowering::LowerShape(Inst inst) {
   Value base = function_.Operand(inst, 0), result = function_.Result(inst);
   Type type = function_.TypeOf(base);
   if (type.IsBuffer()) {
-    Emit(ShapeStep(), CellOf(result), CellOf(base), function_[inst].attr,
+    Emit(ShapeStep, CellOf(result), CellOf(base), function_[inst].attr,
          function_.TypeOf(result).Is(ir::Scalar::I32) ? 1 : 0);
   } else {
     const ir::LayoutField& field = module_.layouts[type.count].fields[function_[inst].component];
@@ -87,7 +87,7 @@ void FunctionLowering::LowerStack(Inst inst) {
   };
   switch (ir::In<ir::StackOp>(data.op)) {
     case ir::StackOp::StackNew:
-      Emit(StackNewStep(), CellOf(function_.Result(inst)), AddRow(program_.stacks, {function_.name, inst}));
+      Emit(StackNewStep, CellOf(function_.Result(inst)), AddRow(program_.stacks, {function_.name, inst}));
       return;
     case ir::StackOp::StackPush:
       Emit(StackPushStep(slot), 0, CellOf(operands[0]), CellOf(operands[1]), slot ? CellOf(operands[2]) : 0);

@@ -83,7 +83,7 @@ void FunctionLowering::LowerRandom(Inst inst) {
     cells[n] = CellOf(operand);
     info.widths[n] = ir::BitWidth(function_.TypeOf(operand).scalar);
   }
-  Emit(RandomStep(), CellOf(result), cells[0], cells[1], cells[2], AddRow(program_.randoms, info));
+  Emit(RandomStep, CellOf(result), cells[0], cells[1], cells[2], AddRow(program_.randoms, info));
 }
 
 void FunctionLowering::LowerComponent(Inst inst) {
@@ -96,8 +96,8 @@ void FunctionLowering::LowerComponent(Inst inst) {
   } else if (data.op == Op::VecSet) {
     for (uint32_t k = 0; k < count; ++k) EmitMove(CellOf(result) + k, CellOf(whole) + k);
     uint32_t index = CellOf(function_.Operand(inst, 1)), part = CellOf(function_.Operand(inst, 2));
-    Emit(PlaceStep(), CellOf(result), 0, index, part, count);
-    if (options_.origins) Emit(WatchPlaceStep(), CellOf(result), 0, index, part, count);
+    Emit(PlaceStep, CellOf(result), 0, index, part, count);
+    if (options_.origins) Emit(WatchPlaceStep, CellOf(result), 0, index, part, count);
   } else {
     // The row first, then the component of the row: each index is checked against its own extent.
     uint32_t row = NewCells(type.columns);
@@ -131,7 +131,7 @@ FunctionLowering::Cells FunctionLowering::MatrixCells(Inst inst) {
       uint32_t length = Length(scalar, operands[0]);
       for (uint32_t part : operands[0]) {
         result.push_back(Arithmetic(Op::Div, scalar, part, length));
-        if (options_.dual) Emit(StillAtZeroStep(), result.back(), length);
+        if (options_.dual) Emit(StillAtZeroStep, result.back(), length);
       }
       return result;
     }

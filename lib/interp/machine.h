@@ -209,6 +209,10 @@ struct Machine {
   void Raise(uint32_t status, uint32_t task, uint32_t index, uint64_t needed, const Code* code,
              std::string text = {});
   diag::SourceSpan SpanOf(const Code* code) const;
+  /// Goes on in the frame of `code` at `new_base`.
+  void SetFrame(const FunctionCode* code, size_t new_base);
+  /// Copies registers with their tangents and origins; `from` and `to` count from the first frame.
+  void CopyCells(size_t from, size_t to, uint32_t count);
   /// Makes a frame for `callee` at `new_base` the current one. False when memory would grow beyond bounds.
   bool Enter(const FunctionCode& callee, size_t new_base);
   bool Spend(uint64_t steps) {

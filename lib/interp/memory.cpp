@@ -38,12 +38,7 @@ struct Located {
 Located LocateCells(Machine& m, const AccessInfo& info) {
   Located at;
   auto index = static_cast<int64_t>(m.cells[info.index_cells[0]]);
-  if (static_cast<uint64_t>(index) >= info.length) {
-    at.axis = 0;
-    at.index = index;
-    at.extent = info.length;
-    return at;
-  }
+  if (static_cast<uint64_t>(index) >= info.length) return {.axis = 0, .index = index, .extent = info.length};
   size_t cell = m.cells[info.base] + static_cast<uint64_t>(index) * info.components + info.first;
   at.cells = m.cell_store.data() + cell;
   if (m.tangents != nullptr) at.tangent = m.tangent_store.data() + cell;
@@ -60,12 +55,7 @@ Located Locate(Machine& m, const AccessInfo& info) {
     auto index = static_cast<int64_t>(m.cells[info.index_cells[axis]]);
     uint64_t extent =
         info.field != nullptr ? info.field->axes[axis].extent : static_cast<uint64_t>(memory.extents[axis]);
-    if (static_cast<uint64_t>(index) >= extent) {
-      at.axis = axis;
-      at.index = index;
-      at.extent = extent;
-      return at;
-    }
+    if (static_cast<uint64_t>(index) >= extent) return {.axis = axis, .index = index, .extent = extent};
     if (info.field != nullptr)
       offset += ir::OffsetOf(info.field->axes[axis], static_cast<uint64_t>(index));
     else
@@ -278,49 +268,11 @@ const Code* WatchAccess(Machine& m, const Code* c) {
   return c + 1;
 }
 
-const Code* Shape(Machine& m, const Code* c) {
-  int64_t extent = m.memories[m.cells[c->a]].extents[c->b];
-  m.cells[c->dst] = static_cast<uint64_t>(c->c != 0 ? int64_t{static_cast<int32_t>(extent)} : extent);
-  return c + 1;
-}
-
-const Code* Alloca(Machine& m, const Code* c) {
-  m.cells[c->dst] = m.base + c->a;
-  std::fill_n(m.cells + c->a, c->b, uint64_t{0});
-  if (m.tangents != nullptr) std::fill_n(m.tangents + c->a, c->b, 0.0);
-  return c + 1;
-}
-
 /// A component number out of range: an error, or left out.
 const Code* OutsideVector(Machine& m, const Code* c, int64_t index, uint32_t extent) {
   std::string text = "component " + std::to_string(index) + " of a vector of " + std::to_string(extent);
   if (m.options->out_of_range == OutOfRange::Stop) return m.Fail(ErrorKind::OutOfRange, c, std::move(text));
   m.Raise(3, 0, 0, 0, c, std::move(text));
-  return c + 1;
-}
-
-const Code* Pick(Machine& m, const Code* c) {
-  auto index = static_cast<int64_t>(m.cells[c->b]);
-  bool inside = static_cast<uint64_t>(index) < c->c;
-  m.cells[c->dst] = inside ? m.cells[c->a + static_cast<uint64_t>(index)] : 0;
-  if (m.tangents != nullptr)
-    m.tangents[c->dst] = inside ? m.tangents[c->a + static_cast<uint64_t>(index)] : 0;
-  return inside ? c + 1 : OutsideVector(m, c, index, c->c);
-}
-
-const Code* PutComponent(Machine& m, const Code* c) {
-  auto index = static_cast<int64_t>(m.cells[c->b]);
-  if (static_cast<uint64_t>(index) >= c->info) return OutsideVector(m, c, index, c->info);
-  m.cells[c->dst + static_cast<uint64_t>(index)] = m.cells[c->c];
-  if (m.tangents != nullptr) m.tangents[c->dst + static_cast<uint64_t>(index)] = m.tangents[c->c];
-  return c + 1;
-}
-
-const Code* StackNew(Machine& m, const Code* c) {
-  m.cells[c->dst] = c->a;
-  m.stacks[c->a].values.clear();
-  m.stacks[c->a].is_full.clear();
-  m.stacks[c->a].tangents.clear();
   return c + 1;
 }
 
@@ -455,27 +407,52 @@ Step RememberStep(Scalar scalar, Place place) {
     return place == Place::Cells ? &Remember<T, Place::Cells> : &Remember<T, Place::Bytes>;
   });
 }
+
 Step WatchAccessStep(Scalar scalar, Place place) {
   return ir::VisitScalar(scalar, [&](auto type) -> Step {
     using T = decltype(type);
     return place == Place::Cells ? &WatchAccess<T, Place::Cells> : &WatchAccess<T, Place::Bytes>;
   });
 }
-Step ShapeStep() {
-  return &Shape;
+
+const Code* ShapeStep(Machine& m, const Code* c) {
+  int64_t extent = m.memories[m.cells[c->a]].extents[c->b];
+  m.cells[c->dst] = static_cast<uint64_t>(c->c != 0 ? int64_t{static_cast<int32_t>(extent)} : extent);
+  return c + 1;
 }
-Step AllocaStep() {
-  return &Alloca;
+
+const Code* AllocaStep(Machine& m, const Code* c) {
+  m.cells[c->dst] = m.base + c->a;
+  std::fill_n(m.cells + c->a, c->b, uint64_t{0});
+  if (m.tangents != nullptr) std::fill_n(m.tangents + c->a, c->b, 0.0);
+  return c + 1;
 }
-Step PickStep() {
-  return static_cast<Step>(&Pick);
+
+const Code* PickStep(Machine& m, const Code* c) {
+  auto index = static_cast<int64_t>(m.cells[c->b]);
+  bool inside = static_cast<uint64_t>(index) < c->c;
+  m.cells[c->dst] = inside ? m.cells[c->a + static_cast<uint64_t>(index)] : 0;
+  if (m.tangents != nullptr)
+    m.tangents[c->dst] = inside ? m.tangents[c->a + static_cast<uint64_t>(index)] : 0;
+  return inside ? c + 1 : OutsideVector(m, c, index, c->c);
 }
-Step PlaceStep() {
-  return &PutComponent;
+
+const Code* PlaceStep(Machine& m, const Code* c) {
+  auto index = static_cast<int64_t>(m.cells[c->b]);
+  if (static_cast<uint64_t>(index) >= c->info) return OutsideVector(m, c, index, c->info);
+  m.cells[c->dst + static_cast<uint64_t>(index)] = m.cells[c->c];
+  if (m.tangents != nullptr) m.tangents[c->dst + static_cast<uint64_t>(index)] = m.tangents[c->c];
+  return c + 1;
 }
-Step StackNewStep() {
-  return &StackNew;
+
+const Code* StackNewStep(Machine& m, const Code* c) {
+  m.cells[c->dst] = c->a;
+  m.stacks[c->a].values.clear();
+  m.stacks[c->a].is_full.clear();
+  m.stacks[c->a].tangents.clear();
+  return c + 1;
 }
+
 Step StackPushStep(bool slot) {
   return slot ? &StackPush<true> : &StackPush<false>;
 }

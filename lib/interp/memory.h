@@ -14,16 +14,16 @@ Step AccessStep(ir::Op op, ir::Scalar scalar, Place place);
 Step RememberStep(ir::Scalar scalar, Place place);
 Step WatchAccessStep(ir::Scalar scalar, Place place);
 /// dst = extent `b` of the memory named by cell a; as i32 where c is 1.
-Step ShapeStep();
+const Code* ShapeStep(Machine& m, const Code* c);
 /// dst = the first of b zeroed cells at cell a of the frame.
-Step AllocaStep();
+const Code* AllocaStep(Machine& m, const Code* c);
 /// dst = component number (cell b) of the c components at a.
-Step PickStep();
+const Code* PickStep(Machine& m, const Code* c);
 /// The component numbered by cell b, of the `info` components at dst, becomes cell c.
-Step PlaceStep();
+const Code* PlaceStep(Machine& m, const Code* c);
 
 /// dst = adstack a, emptied.
-Step StackNewStep();
+const Code* StackNewStep(Machine& m, const Code* c);
 /// Adstack (cell a) takes cell b; in the slot that cell c names.
 Step StackPushStep(bool slot);
 /// dst = the newest element of adstack (cell a), taken away or not; in the slot that cell c names.

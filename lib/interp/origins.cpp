@@ -1,6 +1,8 @@
 #include "interp/origins.h"
 
+#include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "ir/number.h"
 
@@ -23,52 +25,6 @@ namespace {
 
 uint64_t* CellsOf(Machine& m) {
   return m.origins->cells.data() + m.base;
-}
-
-const Code* WatchValue(Machine& m, const Code* c) {
-  const WatchInfo& info = m.program->watched[c->info];
-  uint64_t* own = CellsOf(m);
-  if (!m.origins->IsSpecial(info.result, m.cells[c->dst])) {
-    own[c->dst] = 0;
-    return c + 1;
-  }
-  uint32_t operands[3] = {c->a, c->b, c->c}, first = 0, end = info.operand_count;
-  if (info.selects) {
-    first = (m.cells[c->a] & 1) != 0 ? 1 : 2;
-    end = first + 1;
-  }
-  uint64_t oldest = 0;
-  for (uint32_t n = first; n < end; ++n) {
-    uint64_t origin = own[operands[n]];
-    bool special = m.origins->IsSpecial(info.operand, m.cells[operands[n]]);
-    if (special && origin != 0 && (oldest == 0 || origin < oldest)) oldest = origin;
-  }
-  return m.origins->Take(oldest, c, &own[c->dst]) ? c + 1 : nullptr;
-}
-
-const Code* WatchMove(Machine& m, const Code* c) {
-  uint64_t* own = CellsOf(m);
-  own[c->dst] = own[c->a];
-  return c + 1;
-}
-
-const Code* WatchPick(Machine& m, const Code* c) {
-  uint64_t* own = CellsOf(m);
-  uint64_t index = m.cells[c->b];
-  own[c->dst] = index < c->c ? own[c->a + index] : 0;
-  return c + 1;
-}
-
-const Code* WatchPlace(Machine& m, const Code* c) {
-  uint64_t* own = CellsOf(m);
-  uint64_t index = m.cells[c->b];
-  if (index < c->info) own[c->dst + index] = own[c->c];
-  return c + 1;
-}
-
-const Code* WatchClear(Machine& m, const Code* c) {
-  std::fill_n(CellsOf(m) + c->a, c->b, uint64_t{0});
-  return c + 1;
 }
 
 /// The origin beside slot `at` of the adstack in cell a.
@@ -96,21 +52,53 @@ const Code* WatchStackRead(Machine& m, const Code* c) {
 
 }  // namespace
 
-Step WatchValueStep() {
-  return &WatchValue;
+const Code* WatchValueStep(Machine& m, const Code* c) {
+  const WatchInfo& info = m.program->watched[c->info];
+  uint64_t* own = CellsOf(m);
+  if (!m.origins->IsSpecial(info.result, m.cells[c->dst])) {
+    own[c->dst] = 0;
+    return c + 1;
+  }
+  const uint32_t operands[] = {c->a, c->b, c->c};
+  uint32_t first = 0, end = std::min<uint32_t>(info.operand_count, std::size(operands));
+  if (info.selects) {
+    first = (m.cells[c->a] & 1) != 0 ? 1 : 2;
+    end = first + 1;
+  }
+  uint64_t oldest = 0;
+  for (uint32_t n = first; n < end; ++n) {
+    uint64_t origin = own[operands[n]];
+    bool special = m.origins->IsSpecial(info.operand, m.cells[operands[n]]);
+    if (special && origin != 0 && (oldest == 0 || origin < oldest)) oldest = origin;
+  }
+  return m.origins->Take(oldest, c, &own[c->dst]) ? c + 1 : nullptr;
 }
-Step WatchMoveStep() {
-  return &WatchMove;
+
+const Code* WatchMoveStep(Machine& m, const Code* c) {
+  uint64_t* own = CellsOf(m);
+  own[c->dst] = own[c->a];
+  return c + 1;
 }
-Step WatchPickStep() {
-  return &WatchPick;
+
+const Code* WatchPickStep(Machine& m, const Code* c) {
+  uint64_t* own = CellsOf(m);
+  uint64_t index = m.cells[c->b];
+  own[c->dst] = index < c->c ? own[c->a + index] : 0;
+  return c + 1;
 }
-Step WatchPlaceStep() {
-  return &WatchPlace;
+
+const Code* WatchPlaceStep(Machine& m, const Code* c) {
+  uint64_t* own = CellsOf(m);
+  uint64_t index = m.cells[c->b];
+  if (index < c->info) own[c->dst + index] = own[c->c];
+  return c + 1;
 }
-Step WatchClearStep() {
-  return &WatchClear;
+
+const Code* WatchClearStep(Machine& m, const Code* c) {
+  std::fill_n(CellsOf(m) + c->a, c->b, uint64_t{0});
+  return c + 1;
 }
+
 Step WatchPushStep(bool slot) {
   return slot ? &WatchPush<true> : &WatchPush<false>;
 }

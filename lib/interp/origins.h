@@ -34,14 +34,14 @@ struct Origins {
 };
 
 /// After dst = op a [, b [, c]]. Code::info is a WatchInfo.
-Step WatchValueStep();
+const Code* WatchValueStep(Machine& m, const Code* c);
 /// After dst = a.
-Step WatchMoveStep();
+const Code* WatchMoveStep(Machine& m, const Code* c);
 /// After the picks and places of memory.h, whose numbers it has.
-Step WatchPickStep();
-Step WatchPlaceStep();
+const Code* WatchPickStep(Machine& m, const Code* c);
+const Code* WatchPlaceStep(Machine& m, const Code* c);
 /// After the `b` cells at cell a of the frame were zeroed.
-Step WatchClearStep();
+const Code* WatchClearStep(Machine& m, const Code* c);
 /// After a push of cell b, or a read into dst, with the numbers of the step; `c` is the slot.
 Step WatchPushStep(bool slot);
 Step WatchStackReadStep(bool slot, bool taken);

@@ -118,21 +118,21 @@ void StepWriter::EmitCast(Scalar from, Scalar to, uint32_t dst, uint32_t a) {
 
 void StepWriter::EmitMove(uint32_t dst, uint32_t a) {
   Emit(MoveStep(options_.dual), dst, a);
-  if (options_.origins) Emit(WatchMoveStep(), dst, a);
+  if (options_.origins) Emit(WatchMoveStep, dst, a);
 }
 
 void StepWriter::EmitPick(uint32_t dst, uint32_t a, uint32_t index, uint32_t count) {
-  Emit(PickStep(), dst, a, index, count);
-  if (options_.origins) Emit(WatchPickStep(), dst, a, index, count);
+  Emit(PickStep, dst, a, index, count);
+  if (options_.origins) Emit(WatchPickStep, dst, a, index, count);
 }
 
 void StepWriter::EmitWatch(const WatchInfo& info, uint32_t dst, uint32_t a, uint32_t b, uint32_t c) {
   if (!options_.origins || !ir::IsFloat(info.result)) return;
-  Emit(WatchValueStep(), dst, a, b, c, AddRow(program_.watched, info));
+  Emit(WatchValueStep, dst, a, b, c, AddRow(program_.watched, info));
 }
 
 void StepWriter::Unsupported(std::string text) {
-  Emit(UnsupportedStep(), 0, 0, 0, 0, AddRow(program_.texts, std::move(text)));
+  Emit(UnsupportedStep, 0, 0, 0, 0, AddRow(program_.texts, std::move(text)));
 }
 
 }  // namespace adc::interp

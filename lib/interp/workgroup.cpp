@@ -43,25 +43,19 @@ void Suspend(Machine& m, const Code* resume) {
   own.function = m.function;
 }
 
-void EnterFrame(Machine& m, const std::vector<Frame>& frames, size_t base, const FunctionCode* function) {
-  m.frames = frames;
-  m.base = base;
-  m.function = function;
-  m.cells = m.cell_store.data() + base;
-  m.tangents = m.program->dual ? m.tangent_store.data() + base : nullptr;
-}
-
 const Code* Resume(Machine& m) {
   const Workgroup::Invocation& own = m.workgroup.invocations[m.workgroup.current];
   Exchange(m.cell_store, own.cells, m.workgroup);
   Exchange(m.tangent_store, own.tangents, m.workgroup);
   if (m.origins != nullptr) Exchange(m.origins->cells, own.origins, m.workgroup);
-  EnterFrame(m, own.frames, own.base, own.function);
+  m.frames = own.frames;
+  m.SetFrame(own.function, own.base);
   return own.resume;
 }
 
 const Code* Start(Machine& m) {
-  EnterFrame(m, {}, m.workgroup.base, m.workgroup.function);
+  m.frames = {};
+  m.SetFrame(m.workgroup.function, m.workgroup.base);
   m.cells[m.workgroup.info->invocation] = m.workgroup.current;
   return m.workgroup.begin;
 }
@@ -81,7 +75,9 @@ const Code* GoOn(Machine& m, const Code* end) {
   return end;
 }
 
-const Code* WorkgroupBegin(Machine& m, const Code* c) {
+}  // namespace
+
+const Code* WorkgroupBeginStep(Machine& m, const Code* c) {
   Workgroup& group = m.workgroup;
   group.info = &m.program->parallels[c->info];
   group.invocations.assign(group.info->invocations, {});
@@ -93,39 +89,24 @@ const Code* WorkgroupBegin(Machine& m, const Code* c) {
   return Start(m);
 }
 
-const Code* WorkgroupNext(Machine& m, const Code* c) {
+const Code* WorkgroupNextStep(Machine& m, const Code* c) {
   m.workgroup.invocations[m.workgroup.current].resume = nullptr;
   return GoOn(m, c + 1);
 }
 
-const Code* Barrier(Machine& m, const Code* c) {
+const Code* BarrierStep(Machine& m, const Code* c) {
   if (m.workgroup.info == nullptr) return c + 1;
   Suspend(m, c + 1);
   return GoOn(m, nullptr);
 }
 
-const Code* SharedAlloca(Machine& m, const Code* c) {
+const Code* SharedAllocaStep(Machine& m, const Code* c) {
   m.cells[c->dst] = m.base + c->a;
   if (m.workgroup.current != 0) return c + 1;
   std::fill_n(m.cells + c->a, c->b, uint64_t{0});
   if (m.tangents != nullptr) std::fill_n(m.tangents + c->a, c->b, 0.0);
   if (m.origins != nullptr) std::fill_n(m.origins->cells.data() + m.base + c->a, c->b, uint64_t{0});
   return c + 1;
-}
-
-}  // namespace
-
-Step WorkgroupBeginStep() {
-  return &WorkgroupBegin;
-}
-Step WorkgroupNextStep() {
-  return &WorkgroupNext;
-}
-Step BarrierStep() {
-  return &Barrier;
-}
-Step SharedAllocaStep() {
-  return &SharedAlloca;
 }
 
 }  // namespace adc::interp

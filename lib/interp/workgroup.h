@@ -7,13 +7,13 @@
 namespace adc::interp {
 
 /// At the begin of a workgroup's body: its first invocation. Code::info is a ParallelInfo.
-Step WorkgroupBeginStep();
+const Code* WorkgroupBeginStep(Machine& m, const Code* c);
 /// At the end of the body: goes on with another invocation, from the body's begin (a jump) or where it waits;
 /// to the next step where all have ended.
-Step WorkgroupNextStep();
+const Code* WorkgroupNextStep(Machine& m, const Code* c);
 /// Waits for the other invocations. Does nothing outside of a workgroup.
-Step BarrierStep();
+const Code* BarrierStep(Machine& m, const Code* c);
 /// As AllocaStep, of an array that the workgroup has in common.
-Step SharedAllocaStep();
+const Code* SharedAllocaStep(Machine& m, const Code* c);
 
 }  // namespace adc::interp
