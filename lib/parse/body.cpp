@@ -83,10 +83,7 @@ bool BodyParser::EnterNesting(diag::SourceSpan span) {
 
 bool BodyParser::ParseBraces(Region& region) {
   diag::SourceSpan open = stream_.SpanNow();
-  if (!stream_.Is(TokenKind::LeftBrace)) {
-    stream_.Unexpected("'{'");
-    return false;
-  }
+  if (!stream_.Is(TokenKind::LeftBrace)) return stream_.Unexpected("'{'");
   if (!EnterNesting(open)) {
     SkipDeepBlock();
     return true;

@@ -160,10 +160,7 @@ bool ParseCount(TokenStream& stream, const char* what, Count* count) {
   }
   bool begins = stream.Is(TokenKind::Number) || stream.Is(TokenKind::Symbol) ||
                 stream.Is(TokenKind::LeftParen) || stream.Is(TokenKind::Minus);
-  if (!begins) {
-    stream.Unexpected(what);
-    return false;
-  }
+  if (!begins) return stream.Unexpected(what);
   diag::SourceSpan place = stream.SpanNow();
   ConstantExpression expression(stream.shared());
   if (!expression.Parse(stream, /*in_type=*/true)) return false;

@@ -49,10 +49,7 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
   if (!ParseForClauses(&clauses)) return false;
   auto& [words, segment, turns, step, carried, initial] = clauses;
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
-  if (!stream_.Is(TokenKind::LeftBrace)) {
-    stream_.Unexpected("'{'");
-    return false;
-  }
+  if (!stream_.Is(TokenKind::LeftBrace)) return stream_.Unexpected("'{'");
   operands[2] = step ? KnownStep(*step) : Operand{};
   if (!step) {
     operands[2].literal = "1";
@@ -139,8 +136,7 @@ bool BodyParser::ParseForClauses(LoopClauses* clauses) {
       stream_.Advance();
       if (!ParseAttribute("the number of turns", 1024, &turns)) return false;
     } else {
-      stream_.Unexpected("'reversed', 'step', 'carry', 'unroll', 'checkpoint', 'apart' or '{'");
-      return false;
+      return stream_.Unexpected("'reversed', 'step', 'carry', 'unroll', 'checkpoint', 'apart' or '{'");
     }
   }
   return true;
@@ -164,8 +160,7 @@ bool BodyParser::ParseWhileClauses(LoopClauses* clauses) {
       stream_.Advance();
       if (!ParseCarry(&carried, &initial)) return false;
     } else {
-      stream_.Unexpected("'max', 'carry', 'checkpoint', 'unroll', 'no_wrap' or '{'");
-      return false;
+      return stream_.Unexpected("'max', 'carry', 'checkpoint', 'unroll', 'no_wrap' or '{'");
     }
   }
   return true;
@@ -176,10 +171,9 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   if (!ParseWhileClauses(&clauses)) return false;
   auto& [words, segment, turns, bound, carried, initial] = clauses;
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
-  if (!stream_.Is(TokenKind::LeftBrace)) {
-    stream_.Unexpected("'{'", "write 'while carry(%a = %x) { ... continue_if %c } do { ... yield %a2 }'");
-    return false;
-  }
+  if (!stream_.Is(TokenKind::LeftBrace))
+    return stream_.Unexpected("'{'",
+                              "write 'while carry(%a = %x) { ... continue_if %c } do { ... yield %a2 }'");
   std::vector<Operand> operands = initial;
   if (bound) operands.insert(operands.begin(), *bound);
   std::vector<Type> types;
@@ -235,11 +229,9 @@ bool BodyParser::ParseScope(const std::vector<NameToken>& names, diag::SourceSpa
     } while (stream_.Accept(TokenKind::Comma));
   }
   region.header = {word.begin, stream_.SpanPrevious().end};
-  if (!stream_.Is(TokenKind::LeftBrace)) {
-    stream_.Unexpected("'->' and types, or '{'",
-                       "write '%r = scope %s -> f32 { ... exit %s, %a ... yield %b }'");
-    return false;
-  }
+  if (!stream_.Is(TokenKind::LeftBrace))
+    return stream_.Unexpected("'->' and types, or '{'",
+                              "write '%r = scope %s -> f32 { ... exit %s, %a ... yield %b }'");
   Made made = Create(Op::Scope, {}, region.expected, word);
   region.block = function_.NewBlock(made.inst);
   function_[made.inst].regions[0] = region.block;
@@ -271,10 +263,7 @@ bool BodyParser::ParseBranches(Region& around, size_t results, diag::SourceSpan 
   if (!ParseOperand(&condition[0])) return false;
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
   ir::Words words = ParseRaisedWords(Op::If);
-  if (!stream_.Is(TokenKind::LeftBrace)) {
-    stream_.Unexpected("'{'");
-    return false;
-  }
+  if (!stream_.Is(TokenKind::LeftBrace)) return stream_.Unexpected("'{'");
   Resolve(condition[0], ir::kI1);
   // The types of the results follow from the branches; until then f32 stands for them.
   std::vector<Type> types(results, ir::kF32);
@@ -491,8 +480,7 @@ bool BodyParser::ParseParallel(Region& region, diag::SourceSpan word) {
   }
   if (stream_.AcceptWord("over")) return ParseParallelOver(ivs, word);
   if (stream_.AcceptWord("in")) return ParseParallelRanges(ivs, word);
-  stream_.Unexpected("'in' or 'over'");
-  return false;
+  return stream_.Unexpected("'in' or 'over'");
 }
 
 /// The numbers that raising writes on a parallel loop.
@@ -555,10 +543,8 @@ bool BodyParser::ParseParallelRanges(const std::vector<NameToken>& ivs, diag::So
 bool BodyParser::ParseParallelOver(const std::vector<NameToken>& ivs, diag::SourceSpan word) {
   std::vector<Operand> base(1);
   uint32_t field = ir::kNoAttr;
-  if (!stream_.Is(TokenKind::ValueName)) {
-    stream_.Unexpected("a field of a layout", "write 'parallel %i over %g::mass { ... }'");
-    return false;
-  }
+  if (!stream_.Is(TokenKind::ValueName))
+    return stream_.Unexpected("a field of a layout", "write 'parallel %i over %g::mass { ... }'");
   if (!ParseName(&base[0]) || !ParseField(base[0], &field)) return false;
   ParallelHead head{.op = Op::ParallelOver, .ivs = ivs, .operands = base, .attr = field};
   if (!EndParallelHead(&head, word, "'{'")) return false;
@@ -590,8 +576,7 @@ bool BodyParser::EndParallelHead(ParallelHead* head, diag::SourceSpan word, cons
   if (!ParseRaisedNumbers(head)) return false;
   head->span = {word.begin, stream_.SpanPrevious().end};
   if (stream_.Is(TokenKind::LeftBrace)) return true;
-  stream_.Unexpected(expected);
-  return false;
+  return stream_.Unexpected(expected);
 }
 
 /// Iterations in order: a `for` for each axis, the last one innermost.

@@ -261,10 +261,8 @@ bool Definitions::ReadValue(Entry& entry, TokenStream& stream, ir::ModuleConstan
   } while (array && stream.Accept(TokenKind::Comma));
   if (array && !stream.ExpectClosing(TokenKind::RightBracket, "']'", open)) return false;
   diag::SourceSpan type_span = stream.SpanNow();
-  if (!stream.Is(TokenKind::Colon)) {
-    stream.Unexpected("':' and the type of the constant", "write 'const @eps = 1e-6 : f32'");
-    return false;
-  }
+  if (!stream.Is(TokenKind::Colon))
+    return stream.Unexpected("':' and the type of the constant", "write 'const @eps = 1e-6 : f32'");
   stream.Advance();
   if (!ParseType(stream, &constant->type)) return false;
   Type type = constant->type;
@@ -313,10 +311,7 @@ bool Definitions::ReadReplacement(const Entry& entry, ir::ModuleConstant* consta
   Type found;
   uint64_t bits = 0;
   if (!expression.Parse(stream, /*in_type=*/false)) return false;
-  if (!stream.Is(TokenKind::End)) {
-    stream.Unexpected("the end of the value");
-    return false;
-  }
+  if (!stream.Is(TokenKind::End)) return stream.Unexpected("the end of the value");
   if (!expression.Finish(constant->type, &found, &bits)) return false;
   constant->elements = {bits};
   constant->spellings = {{}};

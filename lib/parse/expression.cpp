@@ -218,10 +218,10 @@ bool BodyParser::ParseAssignment(Region& region, const NameToken& name) {
   if (!ParseComponent(&component)) return false;
   if (!stream_.Is(TokenKind::Equals)) {
     bool compound = InfixOf(stream_.Now()).strength != 0;
-    stream_.Unexpected("'='", compound ? "write '%x[%i] = %x[%i] + ...', or 'atomic add %x[%i], ...' where "
-                                         "iterations share the element"
-                                       : "");
-    return false;
+    return stream_.Unexpected("'='", compound
+                                         ? "write '%x[%i] = %x[%i] + ...', or 'atomic add %x[%i], ...' where "
+                                           "iterations share the element"
+                                         : "");
   }
   stream_.Advance();
   size_t indices = operands.size() - 1;

@@ -129,10 +129,7 @@ class ItemParser {
 
   bool ParseImport() {
     diag::SourceSpan span = stream_.SpanNow();
-    if (!stream_.Is(TokenKind::String)) {
-      stream_.Unexpected("the path of a file in quotes");
-      return false;
-    }
+    if (!stream_.Is(TokenKind::String)) return stream_.Unexpected("the path of a file in quotes");
     std::string path = Unescape(stream_.Now().text);
     stream_.Advance();
     AddItem(ItemKind::Import, module().imports.size());
@@ -413,10 +410,7 @@ class SignatureParser {
                        : stream_.IsWord("grad") ? &function.grad
                                                 : nullptr;
       bool fits = slot != nullptr && (slot == &function.grad) == function.IsKernel();
-      if (!fits) {
-        stream_.Unexpected(function.IsKernel() ? "'grad' or '{'" : "'vjp', 'jvp' or '{'");
-        return false;
-      }
+      if (!fits) return stream_.Unexpected(function.IsKernel() ? "'grad' or '{'" : "'vjp', 'jvp' or '{'");
       stream_.Advance();
       if (slot->Valid()) stream_.Error(diag::E0101, stream_.SpanNow(), "this derivative is named twice");
       *slot = stream_.Is(TokenKind::Symbol) ? module().Intern(stream_.Now().text) : StringId();

@@ -36,10 +36,7 @@ bool BodyParser::ParseOperand(Operand* operand) {
 bool BodyParser::ParseName(Operand* operand) {
   operand->span = stream_.SpanNow();
   if (stream_.Is(TokenKind::Symbol)) return ParseConstantName(operand);
-  if (!stream_.Is(TokenKind::ValueName)) {
-    stream_.Unexpected("the name of a value");
-    return false;
-  }
+  if (!stream_.Is(TokenKind::ValueName)) return stream_.Unexpected("the name of a value");
   operand->value = Look(stream_.module().Intern(stream_.Now().text), operand->span);
   stream_.Advance();
   return true;

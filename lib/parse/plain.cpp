@@ -13,19 +13,14 @@ namespace adc::parse {
 using ir::OpForm;
 
 bool BodyParser::ParseOpWord(Op* op) {
-  if (!stream_.Is(TokenKind::Word)) {
-    stream_.Unexpected("an operation");
-    return false;
-  }
+  if (!stream_.Is(TokenKind::Word)) return stream_.Unexpected("an operation");
   diag::SourceSpan word = stream_.SpanNow();
   std::string spelling(stream_.Now().text.substr(0, 64));
   stream_.Advance();
   if (spelling == "atomic") {
-    if (!stream_.Is(TokenKind::Word)) {
-      stream_.Unexpected(
+    if (!stream_.Is(TokenKind::Word))
+      return stream_.Unexpected(
           "an atomic operation: add, sub, mul, min, max, and, or, xor, exchange or compare_exchange");
-      return false;
-    }
     spelling += " " + std::string(stream_.Now().text.substr(0, 64));
     word.end = stream_.SpanNow().end;
     stream_.Advance();
@@ -204,8 +199,7 @@ bool BodyParser::FinishRandom(diag::SourceSpan word, std::vector<Operand>& opera
   if (stream_.Accept(TokenKind::Colon)) {
     if (!ParseType(stream_, &type)) return false;
   } else if (!TakeStatedType(operands.back(), &type)) {
-    stream_.Unexpected("':' and the type of the value", "write 'random %seed, %counter : f32'");
-    return false;
+    return stream_.Unexpected("':' and the type of the value", "write 'random %seed, %counter : f32'");
   }
   MakeRandom(type, word, operands, made);
   return true;
@@ -266,10 +260,7 @@ bool BodyParser::ParseAttribute(const char* what, uint64_t limit, uint32_t* valu
   diag::SourceSpan place = stream_.SpanNow();
   Count count;
   bool symbol = stream_.Is(TokenKind::Symbol);
-  if (!symbol && !stream_.Is(TokenKind::Number)) {
-    stream_.Unexpected(what);
-    return false;
-  }
+  if (!symbol && !stream_.Is(TokenKind::Number)) return stream_.Unexpected(what);
   if (symbol) {
     if (!ParseCount(stream_, what, &count) || !count.good) return false;
   } else {
@@ -342,20 +333,17 @@ bool BodyParser::ParseField(const Operand& base, uint32_t* field) {
 }
 
 bool BodyParser::ParseAccessBase(Op op, Operand* base, uint32_t* field) {
-  if (!stream_.Is(TokenKind::ValueName) && !stream_.Is(TokenKind::Symbol)) {
-    stream_.Unexpected("the memory that " + ir::OpName(op) + " works on",
-                       "write '%x[%i]', '%g::mass[%i]' or '@w[%i]'");
-    return false;
-  }
+  if (!stream_.Is(TokenKind::ValueName) && !stream_.Is(TokenKind::Symbol))
+    return stream_.Unexpected("the memory that " + ir::OpName(op) + " works on",
+                              "write '%x[%i]', '%g::mass[%i]' or '@w[%i]'");
   return ParseName(base) && ParseField(*base, field);
 }
 
 bool BodyParser::ParseIndices(std::vector<Operand>* operands) {
   diag::SourceSpan open = stream_.SpanNow();
-  if (!stream_.Is(TokenKind::LeftBracket)) {
-    stream_.Unexpected("'['", "memory is accessed with indices: '%x[%i]', or '%x[]' for a buffer of rank 0");
-    return false;
-  }
+  if (!stream_.Is(TokenKind::LeftBracket))
+    return stream_.Unexpected("'['",
+                              "memory is accessed with indices: '%x[%i]', or '%x[]' for a buffer of rank 0");
   stream_.Advance();
   if (!stream_.Is(TokenKind::RightBracket) && !ParseOperandList(operands)) return false;
   return stream_.ExpectClosing(TokenKind::RightBracket, "']'", open);
@@ -371,10 +359,8 @@ bool BodyParser::ParseComponent(uint32_t* component) {
 bool BodyParser::ParseComponentName(uint32_t* component) {
   constexpr std::string_view kNames = "xyzw";
   size_t position = stream_.Now().text.size() == 1 ? kNames.find(stream_.Now().text) : std::string_view::npos;
-  if (position == std::string_view::npos) {
-    stream_.Unexpected("a component", "components are x, y, z, w, or numbers: '.2'");
-    return false;
-  }
+  if (position == std::string_view::npos)
+    return stream_.Unexpected("a component", "components are x, y, z, w, or numbers: '.2'");
   *component = static_cast<uint32_t>(position);
   stream_.Advance();
   return true;
@@ -585,10 +571,8 @@ bool BodyParser::ParseAssert(diag::SourceSpan word, Made* made) {
   uint32_t promise = 0;
   while (promise < ir::kPromiseWords.size() && !stream_.AcceptWord(ir::kPromiseWords[promise])) ++promise;
   bool is_promise = promise < ir::kPromiseWords.size();
-  if (!stream_.Is(TokenKind::String)) {
-    stream_.Unexpected("a string: what to say when the condition fails");
-    return false;
-  }
+  if (!stream_.Is(TokenKind::String))
+    return stream_.Unexpected("a string: what to say when the condition fails");
   StringId text = shared_.module.Intern(Unescape(stream_.Now().text));
   stream_.Advance();
   std::vector<Operand> operands = {condition};
@@ -608,10 +592,8 @@ bool BodyParser::ParseAssert(diag::SourceSpan word, Made* made) {
 }
 
 bool BodyParser::ParsePrint(diag::SourceSpan word, Made* made) {
-  if (!stream_.Is(TokenKind::String)) {
-    stream_.Unexpected("a string: the text to print, with '{}' for each value");
-    return false;
-  }
+  if (!stream_.Is(TokenKind::String))
+    return stream_.Unexpected("a string: the text to print, with '{}' for each value");
   StringId text = shared_.module.Intern(Unescape(stream_.Now().text));
   stream_.Advance();
   std::vector<Operand> operands;

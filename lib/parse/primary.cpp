@@ -86,10 +86,7 @@ bool BodyParser::ParsePrimary(Piece* piece, bool head) {
     piece->operand.span = span;
     return true;
   }
-  if (token.kind != TokenKind::Word) {
-    stream_.Unexpected("an operand");
-    return false;
-  }
+  if (token.kind != TokenKind::Word) return stream_.Unexpected("an operand");
   if (IsLiteralWord(token.text)) return ParseLiteral(&piece->operand);
   if (IsTypeWord()) return ParseConstruction(piece);
   TokenKind next = stream_.PeekKind();
@@ -98,8 +95,7 @@ bool BodyParser::ParsePrimary(Piece* piece, bool head) {
   std::string help = "a value begins with '%', a constant with '@'";
   if (ir::OpFromSpelling(token.text) || token.text == "atomic")
     help = "an instruction that is an operand stands in parentheses: 'add (sin %a), 1.0'";
-  stream_.Unexpected("an operand", std::move(help));
-  return false;
+  return stream_.Unexpected("an operand", std::move(help));
 }
 
 /// `%p.x` and `%p.2`, whose name `text` no value has, where `%p` is a vector. False where that is not so.
@@ -303,10 +299,8 @@ bool BodyParser::ParseCallOfOperation(Op op, diag::SourceSpan word, Piece* piece
     for (Operand& operand : operands) Resolve(operand, stated);
     MakeOf(op, stated, operands, SpanSince(word), &piece->made);
   } else if (op == Op::Random) {
-    if (stated.IsNone()) {
-      stream_.Unexpected("the type of the value", "write 'random(%seed, %counter : f32)'");
-      return false;
-    }
+    if (stated.IsNone())
+      return stream_.Unexpected("the type of the value", "write 'random(%seed, %counter : f32)'");
     MakeRandom(stated, word, operands, &piece->made);
   } else {
     Combine(op, operands, SpanSince(word), &piece->operand);
@@ -347,10 +341,8 @@ bool BodyParser::ParseConstruction(Piece* piece) {
   diag::SourceSpan word = stream_.SpanNow();
   Type type;
   if (!ParseType(stream_, &type)) return false;
-  if (!stream_.Is(TokenKind::LeftParen)) {
-    stream_.Unexpected("'('", "a type before '(' converts: 'f32(%i)'");
-    return false;
-  }
+  if (!stream_.Is(TokenKind::LeftParen))
+    return stream_.Unexpected("'('", "a type before '(' converts: 'f32(%i)'");
   std::vector<Operand> items;
   if (!ParseGroup(&items, SIZE_MAX)) return false;
   piece->operand = {.value = kPoison, .span = SpanSince(word)};

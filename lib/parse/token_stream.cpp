@@ -17,22 +17,22 @@ std::string Describe(const Token& token) {
   return Quoted(token.text);
 }
 
-void TokenStream::Unexpected(std::string_view what, std::string help) {
-  if (token_.kind == TokenKind::Bad) return;
+bool TokenStream::Unexpected(std::string_view what, std::string help) {
+  if (token_.kind != TokenKind::Bad) Missing(diag::E0101, what).AddHelp(std::move(help));
+  return false;
+}
+
+diag::Diagnostic& TokenStream::Missing(diag::ErrorId id, std::string_view what) {
   // A token that is missing at the end of a line is missing there, not where the next line begins.
   bool behind = token_.first_on_line && previous_end_ != 0;
-  Error(diag::E0101, behind ? SpanPrevious() : SpanNow(),
-        "expected " + std::string(what) + (behind ? " after this, found " : ", found ") + Describe(token_))
-      .AddHelp(std::move(help));
+  return Error(
+      id, behind ? SpanPrevious() : SpanNow(),
+      "expected " + std::string(what) + (behind ? " after this, found " : ", found ") + Describe(token_));
 }
 
 bool TokenStream::ExpectClosing(TokenKind kind, std::string_view what, diag::SourceSpan open) {
   if (Accept(kind)) return true;
-  if (token_.kind == TokenKind::Bad) return false;
-  bool behind = token_.first_on_line && previous_end_ != 0;
-  Error(diag::E0118, behind ? SpanPrevious() : SpanNow(),
-        "expected " + std::string(what) + (behind ? " after this, found " : ", found ") + Describe(token_))
-      .AddNote(open, "the bracket is opened here");
+  if (token_.kind != TokenKind::Bad) Missing(diag::E0118, what).AddNote(open, "the bracket is opened here");
   return false;
 }
 
@@ -112,10 +112,7 @@ bool ParseSize(TokenStream& stream, const char* what, uint64_t smallest, uint64_
 }
 
 bool UnknownType(TokenStream& stream) {
-  if (!stream.Is(TokenKind::Word)) {
-    stream.Unexpected("a type");
-    return false;
-  }
+  if (!stream.Is(TokenKind::Word)) return stream.Unexpected("a type");
   std::vector<std::string_view> words = {"i1",  "i8",  "i16", "i32", "i64", "u8",  "u16",   "u32",
                                          "u64", "f16", "f32", "f64", "vec", "mat", "array", "buffer"};
   if (const Definitions* definitions = stream.shared().definitions; definitions != nullptr) {

@@ -57,13 +57,11 @@ class TokenStream {
   /// Takes a token of `kind`, or says that `what` was expected.
   bool Expect(TokenKind kind, std::string_view what) {
     if (Accept(kind)) return true;
-    Unexpected(what);
-    return false;
+    return Unexpected(what);
   }
   bool ExpectWord(std::string_view word) {
     if (AcceptWord(word)) return true;
-    Unexpected(std::string("'").append(word).append("'"));
-    return false;
+    return Unexpected(std::string("'").append(word).append("'"));
   }
   /// Takes the closing partner of a bracket that stands at `open`.
   bool ExpectClosing(TokenKind kind, std::string_view what, diag::SourceSpan open);
@@ -88,8 +86,9 @@ class TokenStream {
     note_place_ = place;
     note_ = std::move(text);
   }
-  /// "expected ..., found ..." at the current token; silent where the lexer has complained about it.
-  void Unexpected(std::string_view what, std::string help = {});
+  /// Says "expected ..., found ..." at the current token; silent where the lexer has complained about it.
+  /// False, for a parser that gives up there.
+  bool Unexpected(std::string_view what, std::string help = {});
   bool Full() const { return shared_.diagnostics.Full(); }
 
   const diag::SourceFile& file() const { return file_; }
@@ -120,6 +119,9 @@ class TokenStream {
   std::vector<StringId> TakeComments();
 
  private:
+  /// "expected ..., found ..." at the current token, or at the end of the line before it.
+  diag::Diagnostic& Missing(diag::ErrorId id, std::string_view what);
+
   Shared& shared_;
   const diag::SourceFile& file_;
   Lexer lexer_;
