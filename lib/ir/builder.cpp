@@ -5,6 +5,24 @@
 #include "support/check.h"
 
 namespace adc::ir {
+namespace {
+
+std::vector<Type> TypesOf(const Function& function, std::span<const Value> values) {
+  std::vector<Type> types;
+  types.reserve(values.size());
+  for (Value v : values) types.push_back(function.TypeOf(v));
+  return types;
+}
+
+/// A region of `inst`, which begins with parameters of these types.
+Block AddRegion(Function& function, Inst inst, uint32_t number, std::span<const Type> params = {}) {
+  Block region = function.NewBlock(inst);
+  function[inst].regions[number] = region;
+  for (Type type : params) function.AddParam(region, type);
+  return region;
+}
+
+}  // namespace
 
 Value Builder::Int(Type type, int64_t value) {
   return Bits(type, WrapInteger(type.scalar, static_cast<uint64_t>(value)));
@@ -21,13 +39,9 @@ Inst Builder::Create(Op op, std::span<const Value> operands, std::span<const Typ
 }
 
 Value Builder::Make(Op op, std::span<const Value> operands) {
-  std::vector<Type> types;
-  types.reserve(operands.size());
-  for (Value v : operands) types.push_back(function_.TypeOf(v));
-  std::optional<Type> result = ResultType(op, types);
+  std::optional<Type> result = ResultType(op, TypesOf(function_, operands));
   ADC_CHECK(result.has_value(), "operands of a built operation do not fit its rule");
-  Type type = *result;
-  return function_.Result(Create(op, operands, {&type, 1}));
+  return function_.Result(Create(op, operands, {&*result, 1}));
 }
 
 Value Builder::Cast(Value value, Type to) {
@@ -47,15 +61,7 @@ Value Builder::Shape(Value base, uint32_t axis, Type type) {
 }
 
 Value Builder::Load(Value base, std::span<const Value> indices, uint32_t field, uint32_t component) {
-  std::vector<Value> operands{base};
-  operands.insert(operands.end(), indices.begin(), indices.end());
-  Type type = module_.ElementType(function_, base, field);
-  if (component != kNoAttr) type = type.ScalarType();
-  Inst inst = Create(Op::Load, operands, {&type, 1});
-  function_[inst].index_count = static_cast<uint8_t>(indices.size());
-  function_[inst].attr = field;
-  function_[inst].component = component;
-  return function_.Result(inst);
+  return Access(Op::Load, base, indices, {}, field, component);
 }
 
 Value Builder::Access(Op op, Value base, std::span<const Value> indices, std::span<const Value> values,
@@ -65,7 +71,7 @@ Value Builder::Access(Op op, Value base, std::span<const Value> indices, std::sp
   operands.insert(operands.end(), values.begin(), values.end());
   Type type = module_.ElementType(function_, base, field);
   if (component != kNoAttr) type = type.ScalarType();
-  bool has_result = IsAtomic(op);
+  bool has_result = op == Op::Load || IsAtomic(op);
   Inst inst = Create(op, operands, {&type, has_result ? 1u : 0u});
   function_[inst].index_count = static_cast<uint8_t>(indices.size());
   function_[inst].attr = field;
@@ -83,31 +89,24 @@ Value Builder::Alloca(Type array, Words words) {
 Inst Builder::For(Value lo, Value hi, Value step, std::span<const Value> initial, Words words) {
   std::vector<Value> operands{lo, hi, step};
   operands.insert(operands.end(), initial.begin(), initial.end());
-  std::vector<Type> types;
-  for (Value v : initial) types.push_back(function_.TypeOf(v));
+  std::vector<Type> types = TypesOf(function_, initial);
   Inst inst = Create(Op::For, operands, types);
-  Block body = function_.NewBlock(inst);
-  function_.AddParam(body, function_.TypeOf(lo));
-  for (Type t : types) function_.AddParam(body, t);
-  function_[inst].regions[0] = body;
+  types.insert(types.begin(), function_.TypeOf(lo));
+  AddRegion(function_, inst, 0, types);
   function_[inst].words = words;
   return inst;
 }
 
 Inst Builder::If(Value condition, std::span<const Type> results) {
   Inst inst = Create(Op::If, {&condition, 1}, results);
-  Block then_block = function_.NewBlock(inst);
-  Block else_block = function_.NewBlock(inst);
-  function_[inst].regions[0] = then_block;
-  function_[inst].regions[1] = else_block;
+  AddRegion(function_, inst, 0);
+  AddRegion(function_, inst, 1);
   return inst;
 }
 
 Inst Builder::Scope(std::span<const Type> results) {
   Inst inst = Create(Op::Scope, {}, results);
-  Block body = function_.NewBlock(inst);
-  function_.AddParam(body, kLabel);
-  function_[inst].regions[0] = body;
+  AddRegion(function_, inst, 0, {&kLabel, 1});
   return inst;
 }
 
@@ -115,35 +114,27 @@ Inst Builder::While(Value max, std::span<const Value> initial, Words words) {
   std::vector<Value> operands;
   if (max.Valid()) operands.push_back(max);
   operands.insert(operands.end(), initial.begin(), initial.end());
-  std::vector<Type> types;
-  for (Value v : initial) types.push_back(function_.TypeOf(v));
+  std::vector<Type> types = TypesOf(function_, initial);
   Inst inst = Create(Op::While, operands, types);
   function_[inst].words = words;
   if (max.Valid()) function_[inst].words.Add(Word::HasMax);
-  Block test = function_.NewBlock(inst);
-  for (Type t : types) function_.AddParam(test, t);
-  Block body = function_.NewBlock(inst);
-  function_[inst].regions[0] = test;
-  function_[inst].regions[1] = body;
+  AddRegion(function_, inst, 0, types);
+  AddRegion(function_, inst, 1);
   return inst;
 }
 
 Inst Builder::Parallel(std::span<const Value> bounds, uint32_t block_size) {
   Inst inst = Create(Op::Parallel, bounds, {});
-  Block body = function_.NewBlock(inst);
+  Block body = AddRegion(function_, inst, 0);
   for (size_t axis = 0; axis + 1 < bounds.size(); axis += 2)
     function_.AddParam(body, function_.TypeOf(bounds[axis]));
-  function_[inst].regions[0] = body;
   function_[inst].attr = block_size;
   return inst;
 }
 
 Inst Builder::ParallelOver(Value layout, uint32_t field) {
   Inst inst = Create(Op::ParallelOver, {&layout, 1}, {});
-  Block body = function_.NewBlock(inst);
-  uint32_t axes = module_.IndexCount(function_, layout, field);
-  for (uint32_t axis = 0; axis < axes; ++axis) function_.AddParam(body, kI32);
-  function_[inst].regions[0] = body;
+  AddRegion(function_, inst, 0, std::vector<Type>(module_.IndexCount(function_, layout, field), kI32));
   function_[inst].attr = field;
   return inst;
 }

@@ -11,8 +11,7 @@ Value Cloner::Map(Value v) {
   Value mapped = map_.Get(v);
   if (mapped.Valid()) return mapped;
   const ValueData& d = from_[v];
-  bool same = &from_ == &to_.function();
-  if (same) return v;
+  if (&from_ == &to_.function()) return v;
   if (d.kind == ValueKind::Constant) {
     const ConstantData& c = from_.ConstantOf(v);
     return map_[v] = to_.function().Constant(c.type, c.bits, c.spelling);
@@ -29,10 +28,7 @@ Inst Cloner::CloneInst(Inst inst, bool keep_names) {
   for (uint32_t n = 0; n < from_[inst].result_count; ++n)
     results.push_back(from_.TypeOf(from_.Result(inst, n)));
   Inst copy = into.NewInst(from_[inst].op, operands, results, from_[inst].span);
-  {
-    const InstData& source = from_[inst];
-    CopyAttributes(source, into[copy]);
-  }
+  CopyAttributes(from_[inst], into[copy]);
   into.Append(to_.block(), copy);
   for (uint32_t n = 0; n < results.size(); ++n) {
     map_[from_.Result(inst, n)] = into.Result(copy, n);

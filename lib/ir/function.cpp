@@ -1,5 +1,7 @@
 #include "ir/function.h"
 
+#include <algorithm>
+
 #include "support/check.h"
 #include "support/hash.h"
 
@@ -38,14 +40,12 @@ Function::Function(FunctionKind function_kind, StringId function_name)
 
 void Function::SetOperands(Inst i, std::span<const Value> operands) {
   InstData& d = insts_[i.raw];
-  if (operands.size() > d.operand_count) {
-    std::vector<Value> copy(operands.begin(), operands.end());
+  std::vector<Value> copy(operands.begin(), operands.end());  // they may lie in the pool
+  if (copy.size() > d.operand_count) {
     d.first_operand = static_cast<uint32_t>(operand_pool_.size());
-    operand_pool_.insert(operand_pool_.end(), copy.begin(), copy.end());
-  } else {
-    std::vector<Value> copy(operands.begin(), operands.end());
-    for (size_t n = 0; n < copy.size(); ++n) operand_pool_[d.first_operand + n] = copy[n];
+    operand_pool_.resize(operand_pool_.size() + copy.size());
   }
+  std::copy(copy.begin(), copy.end(), operand_pool_.begin() + d.first_operand);
   d.operand_count = static_cast<uint32_t>(operands.size());
 }
 
