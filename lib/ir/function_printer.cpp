@@ -26,7 +26,6 @@ class FunctionPrinter {
   void PrintSignature();
   void Derivative(const char* word, StringId name);
   void PrintBlock(Block block, const InstData* owner);
-  bool BothBranchesLeave(Inst inst) const;
   void PrintTerminator(Inst inst, Block block, const InstData* owner);
   Type CarriedType(Block block, uint32_t position) const;
   void PrintBranchValue(const InstData& owner, Block block, uint32_t position, Value v);
@@ -129,7 +128,7 @@ void FunctionPrinter::PrintBlock(Block block, const InstData* owner) {
     bool ends = IsTerminator(data.op);
     bool leaves = IsLeave(data.op);
     if (ends && data.operand_count == 0 && (!leaves || data.op == Op::Exit)) continue;
-    if (leaves && BothBranchesLeave(last)) continue;  // nothing gets there, and reading puts it back
+    if (leaves && IsLeftByBoth(function_, last)) continue;  // nothing gets there, and reading puts it back
     last = inst;
     Indent();
     if (ends) {
@@ -140,18 +139,6 @@ void FunctionPrinter::PrintBlock(Block block, const InstData* owner) {
     out_ += '\n';
   }
   if (auto found = at_end_.find(block); found != at_end_.end()) PrintComments(found->second);
-}
-
-/// Whether `inst` is an `if` without a way past it.
-bool FunctionPrinter::BothBranchesLeave(Inst inst) const {
-  if (!Known(function_, inst) || function_[inst].op != Op::If) return false;
-  for (Block branch : function_[inst].regions) {
-    if (!Known(function_, branch) || function_[branch].insts.empty()) return false;
-    Inst end = function_[branch].insts.back();
-    if (!Known(function_, end)) return false;
-    if (!IsLeave(function_[end].op)) return false;
-  }
-  return true;
 }
 
 void FunctionPrinter::PrintTerminator(Inst inst, Block block, const InstData* owner) {
@@ -199,11 +186,7 @@ void FunctionPrinter::PrintBranchValue(const InstData& owner, Block block, uint3
     return print_.Alone(v);
   Value opposite = function_.Operand(end, position);
   Value pair[] = {v, opposite};
-  if (first && print_.GroupNeedsType(pair)) {
-    print_.Typed(v);
-  } else {
-    print_.Operand(v);
-  }
+  print_.Operand(v, first && print_.GroupNeedsType(pair));
 }
 
 void FunctionPrinter::PrintStatement(Inst inst) {

@@ -12,7 +12,7 @@ void OperandPrinter::Symbol(StringId name) {
   out_ += module_.Text(name);
 }
 
-void OperandPrinter::Operand(Value v) {
+void OperandPrinter::Operand(Value v, bool typed) {
   if (!Known(function_, v)) {
     out_ += "%<none>";
     return;
@@ -32,6 +32,7 @@ void OperandPrinter::Operand(Value v) {
     out_ += '%';
     out_ += names_.Of(v);
   }
+  if (typed) out_.append(":").append(Spelling(function_.TypeOf(v).scalar));
 }
 
 std::string OperandPrinter::LiteralText(Value v) const {
@@ -44,26 +45,12 @@ bool OperandPrinter::IsLiteral(Value v) const {
   return Known(function_, v) && function_.IsConstant(v);
 }
 
-void OperandPrinter::Typed(Value v) {
-  Operand(v);
-  out_ += ':';
-  out_ += Spelling(function_.TypeOf(v).scalar);
-}
-
 void OperandPrinter::Alone(Value v) {
-  if (IsLiteral(v) && DefaultLiteralType(KindOfSpelling(LiteralText(v))) != function_.TypeOf(v)) {
-    Typed(v);
-  } else {
-    Operand(v);
-  }
+  Operand(v, IsLiteral(v) && DefaultLiteralType(KindOfSpelling(LiteralText(v))) != function_.TypeOf(v));
 }
 
 void OperandPrinter::Asked(Value v, Type type) {
-  if (IsLiteral(v) && function_.TypeOf(v) != type) {
-    Typed(v);
-  } else {
-    Operand(v);
-  }
+  Operand(v, IsLiteral(v) && function_.TypeOf(v) != type);
 }
 
 bool OperandPrinter::GroupNeedsType(std::span<const Value> group) const {
@@ -79,11 +66,7 @@ bool OperandPrinter::GroupNeedsType(std::span<const Value> group) const {
 }
 
 void OperandPrinter::Range(Value lo, Value hi, bool state_type) {
-  if (state_type) {
-    Typed(lo);
-  } else {
-    Operand(lo);
-  }
+  Operand(lo, state_type);
   out_ += "..";
   Operand(hi);
 }

@@ -19,10 +19,8 @@ class OperandPrinter {
       : module_(module), function_(function), names_(names), out_(out) {}
 
   void Symbol(StringId name);
-  /// A value, or a literal without its type.
-  void Operand(Value v);
-  /// A literal with its type.
-  void Typed(Value v);
+  /// A value, or a literal; `typed`: with its type.
+  void Operand(Value v, bool typed = false);
   /// A literal that nothing gives a type to.
   void Alone(Value v);
   /// A literal whose place gives it `type`.

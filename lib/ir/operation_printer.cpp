@@ -123,12 +123,7 @@ class OperationPrinter {
       out_ += n == 0 ? " " : ", ";
       switch (PlaceOfOperand(op, n)) {
         case LiteralPlace::Group:
-          if (state_type) {
-            print_.Typed(operands[n]);
-            state_type = false;
-          } else {
-            print_.Operand(operands[n]);
-          }
+          print_.Operand(operands[n], std::exchange(state_type, false));
           break;
         case LiteralPlace::Alone:
           print_.Alone(operands[n]);

@@ -28,7 +28,7 @@ std::string_view NameInText(const Module& module, const Function& function, Valu
 
 ShownNames::ShownNames(const Module& module, const Function& function)
     : module_(module), function_(function) {
-  CollectUses();
+  used_.assign(function_.ValueCount(), 0);
   std::vector<Value> order = InTextualOrder();
   // All names of the source are known before any is made up, so that none is taken twice.
   for (Value v : order) {
@@ -54,18 +54,26 @@ ShownNames::ShownNames(const Module& module, const Function& function)
   }
 }
 
-/// Visits blocks and instructions in textual order, without recursion: the regions of an instruction before
-/// what follows it, and no block twice.
-template <class Visitor>
-void ShownNames::Walk(Visitor visitor) const {
+/// Finds what is used, and the values that the text defines, in its order. Goes through blocks and
+/// instructions without recursion: the regions of an instruction before what follows it, and no block twice.
+std::vector<Value> ShownNames::InTextualOrder() {
   struct Place {
     Block block;
     size_t next;
   };
+  std::vector<Value> order;
   std::vector<unsigned char> met(function_.BlockCount(), 0);
-  std::vector<Place> stack{{function_.Body(), 0}};
-  met[function_.Body().raw] = 1;
-  visitor.Enter(function_.Body());
+  std::vector<Place> stack;
+  auto add = [&](Value v) {
+    if (Known(function_, v)) order.push_back(v);
+  };
+  auto enter = [&](Block block) {
+    if (!Known(function_, block) || met[block.raw] != 0) return;
+    met[block.raw] = 1;
+    stack.push_back({block, 0});
+    for (Value v : function_[block].params) add(v);
+  };
+  enter(function_.Body());
   while (!stack.empty()) {
     Place& top = stack.back();
     const std::vector<Inst>& insts = function_[top.block].insts;
@@ -75,51 +83,14 @@ void ShownNames::Walk(Visitor visitor) const {
     }
     Inst inst = insts[top.next++];
     if (!Known(function_, inst)) continue;
-    visitor.Visit(inst);
+    for (Value v : function_.Operands(inst)) {
+      if (Known(function_, v)) used_[v.raw] = 1;
+    }
     const InstData& data = function_[inst];
-    for (int region = 1; region >= 0; --region) {
-      Block block = data.regions[region];
-      if (!Known(function_, block) || met[block.raw] != 0) continue;
-      met[block.raw] = 1;
-      stack.push_back({block, 0});
-      visitor.Enter(block);
-    }
+    for (uint32_t n = 0; n < data.result_count; ++n) add(function_.Result(inst, n));
+    enter(data.regions[1]);
+    enter(data.regions[0]);
   }
-}
-
-void ShownNames::CollectUses() {
-  struct Uses {
-    const Function& function;
-    std::vector<unsigned char>& used;
-    void Enter(Block) {}
-    void Visit(Inst inst) {
-      for (Value v : function.Operands(inst)) {
-        if (Known(function, v)) used[v.raw] = 1;
-      }
-    }
-  };
-  used_.assign(function_.ValueCount(), 0);
-  Walk(Uses{function_, used_});
-}
-
-/// The values that the text defines.
-std::vector<Value> ShownNames::InTextualOrder() const {
-  struct Collect {
-    const Function& function;
-    std::vector<Value>& order;
-    void Enter(Block block) {
-      for (Value v : function[block].params) Add(v);
-    }
-    void Visit(Inst inst) {
-      const InstData& data = function[inst];
-      for (uint32_t n = 0; n < data.result_count; ++n) Add(function.Result(inst, n));
-    }
-    void Add(Value v) {
-      if (Known(function, v)) order.push_back(v);
-    }
-  };
-  std::vector<Value> order;
-  Walk(Collect{function_, order});
   return order;
 }
 

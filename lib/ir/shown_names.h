@@ -31,10 +31,7 @@ class ShownNames {
     uint64_t next_suffix = 0;
   };
 
-  template <class Visitor>
-  void Walk(Visitor visitor) const;
-  void CollectUses();
-  std::vector<Value> InTextualOrder() const;
+  std::vector<Value> InTextualOrder();
   bool DroppedAlone(Value v) const;
   std::string_view Fresh(const std::string& stem, uint64_t& next);
 

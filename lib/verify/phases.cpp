@@ -5,6 +5,7 @@
 
 #include "analysis/loops.h"
 #include "analysis/tasks.h"
+#include "analysis/walk.h"
 #include "diag/errors/verify.h"
 #include "ir/check.h"
 #include "ir/module.h"
@@ -17,10 +18,6 @@ namespace adc::verify {
 using ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Phase, ir::Value;
 
 namespace {
-
-bool IsStackOp(Op op) {
-  return op == Op::StackNew || op == Op::StackPush || op == Op::StackPop || op == Op::StackTop;
-}
 
 /// Calls of a function with derivatives of its own stay until those are opened, and in derived kernels so
 /// are calls of what it names.
@@ -42,7 +39,8 @@ bool IsVector(ir::Type type) {
 bool MayTouchVectors(const Function& kernel, Phase phase, Op op) {
   if (op == Op::VecMake || op == Op::VecGet || op == Op::MatMake || op == Op::MatGet || op == Op::Call)
     return true;
-  bool passes_on = op == Op::If || op == Op::For || op == Op::While || op == Op::Yield || IsStackOp(op);
+  bool passes_on = op == Op::If || op == Op::For || op == Op::While || op == Op::Yield ||
+                   ir::ClassOf(op) == ir::OpClass::Stack;
   return phase == Phase::Scalar && kernel.derived_from.Valid() && passes_on;
 }
 
@@ -85,30 +83,28 @@ void CheckFunctionForm(Context& context, const Function& function, std::span<con
   const ir::Module& module = context.module;
   for (Inst inst : body) {
     const InstData& data = function[inst];
+    auto refuse = [&](std::string text) { context.Error(diag::E0207, data.span, std::move(text)); };
     if (form >= Form::NoExits && (ir::IsLeave(data.op) || data.op == Op::Scope))
-      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left");
+      refuse(ir::OpName(data.op) + " is left");
     if (!function.IsKernel()) continue;
     if (form >= Form::Inlined && data.op == Op::Call && !StaysCalled(module, module.Find(data.symbol)))
-      context.Error(diag::E0207, data.span,
-                    "a call of " + context.Symbol(data.symbol) + " is left after inlining");
+      refuse("a call of " + context.Symbol(data.symbol) + " is left after inlining");
     bool is_loop = data.op == Op::For || data.op == Op::While;
     if (form >= Form::Unrolled && is_loop && data.Has(ir::Word::Unroll))
-      context.Error(diag::E0207, data.span, "a loop that is marked 'unroll' is left");
+      refuse("a loop that is marked 'unroll' is left");
     bool parallel = data.op == Op::Parallel || data.op == Op::ParallelOver;
     if (form >= Form::Flat && parallel && data.parent != function.Body())
-      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left in a branch or a loop");
+      refuse(ir::OpName(data.op) + " is left in a branch or a loop");
     bool of_workgroup = (data.op == Op::Parallel && data.Has(ir::Word::Workgroup)) ||
                         (data.op == Op::Alloca && data.Has(ir::Word::Shared)) || data.op == Op::Barrier;
-    if (form >= Form::Isolated && of_workgroup)
-      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " of a workgroup is left");
+    if (form >= Form::Isolated && of_workgroup) refuse(ir::OpName(data.op) + " of a workgroup is left");
     if (form < Form::Scalars || data.op == Op::Call) continue;
-    if (ir::ClassOf(data.op) == ir::OpClass::Composed)
-      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left after scalarisation");
+    if (ir::ClassOf(data.op) == ir::OpClass::Composed || data.op == Op::Random)
+      refuse(ir::OpName(data.op) + " is left after scalarisation");
     if (module.phase >= Phase::Lowered && ir::Has(data.op, ir::OwnText))
-      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left after the lowering of adstacks");
-    if (data.op == Op::Random) context.Error(diag::E0207, data.span, "'random' is left after scalarisation");
+      refuse(ir::OpName(data.op) + " is left after the lowering of adstacks");
     if (!MayTouchVectors(function, module.phase, data.op) && TouchesVectors(function, inst))
-      context.Error(diag::E0207, data.span, ir::OpName(data.op) + " works on vectors after scalarisation");
+      refuse(ir::OpName(data.op) + " works on vectors after scalarisation");
   }
   for (const ir::ParamInfo& info : function.params) {
     if (form >= Form::Narrowed && info.if_read)
@@ -173,14 +169,6 @@ void CheckWords(Context& context, const Function& function, std::span<const Inst
   }
 }
 
-void AppendBody(const Function& function, ir::Block block, std::vector<Inst>* order) {
-  for (Inst inst : function[block].insts) {
-    order->push_back(inst);
-    for (uint32_t n = 0; n < function.RegionCount(inst); ++n)
-      AppendBody(function, function[inst].regions[n], order);
-  }
-}
-
 }  // namespace
 
 void CheckPhase(Context& context, const Function& function, std::span<const Inst> body) {
@@ -197,7 +185,7 @@ void CheckPhase(Context& context, const Function& function, std::span<const Inst
     if (phase >= Phase::Differentiated && stays)
       context.Error(diag::E0207, data.span,
                     "a call of " + context.Symbol(data.symbol) + " is left after differentiation");
-    if (phase >= Phase::Lowered && IsStackOp(data.op))
+    if (phase >= Phase::Lowered && ir::ClassOf(data.op) == ir::OpClass::Stack)
       context.Error(diag::E0207, data.span, ir::OpName(data.op) + " is left after the lowering of adstacks");
   }
 }
@@ -207,7 +195,7 @@ bool CheckForm(const ir::Module& module, Form form, diag::Diagnostics& diagnosti
   uint32_t errors = diagnostics.ErrorTotal();
   for (const auto& function : module.functions) {
     std::vector<Inst> body;
-    AppendBody(*function, function->Body(), &body);
+    analysis::ForEachInst(*function, [&](Inst inst) { body.push_back(inst); });
     CheckFunctionForm(context, *function, body, form);
   }
   return diagnostics.ErrorTotal() == errors;

@@ -51,6 +51,12 @@ class StructureChecker {
     sound_ = false;
   }
 
+  /// Reports the values that stand at the end of a region that belongs to `span`.
+  void BadEnd(diag::SourceSpan place, std::string text, diag::SourceSpan span, const char* note) {
+    context_.Error(diag::E0116, place, std::move(text)).AddNote(span, note);
+    sound_ = false;
+  }
+
   void DefineValue(Value v) {
     if (!Known(function_, v)) return;
     visible_[v.raw] = 1;
@@ -84,7 +90,7 @@ class StructureChecker {
     }
     Inst inst = insts[frame.next++];
     bool follow = CheckInst(inst, frame.block, frame.next == insts.size());
-    if (inst.raw >= function_.InstCount()) return;
+    if (!Known(function_, inst)) return;
     const InstData& data = function_[inst];
     if (!follow || !data.regions[0].Valid()) return DefineResults(inst);
     frame.open = inst;
@@ -100,8 +106,7 @@ class StructureChecker {
 
   void Enter(Block block, Inst owner) {
     diag::SourceSpan span = owner.Valid() ? function_[owner].span : function_.span;
-    if (block.raw >= function_.BlockCount())
-      return Structure(span, "a region that the function does not have");
+    if (!Known(function_, block)) return Structure(span, "a region that the function does not have");
     if (met_block_[block.raw] != 0) return Structure(span, "a region that stands in two places");
     met_block_[block.raw] = 1;
     if (function_[block].owner != owner) Structure(span, "a region whose owner is another instruction");
@@ -119,7 +124,7 @@ class StructureChecker {
 
   void CheckEnd(Block block, Inst owner, diag::SourceSpan span) {
     const std::vector<Inst>& insts = function_[block].insts;
-    bool known = !insts.empty() && insts.back().raw < function_.InstCount();
+    bool known = !insts.empty() && Known(function_, insts.back());
     if (known && function_[insts.back()].op == Op::Exit) return CheckExit(insts, block, span);
     if (known && owner.Valid() && CheckLeave(insts.back(), block, owner, span)) return;
     Op wanted = !owner.Valid()                                                             ? Op::Return
@@ -129,28 +134,23 @@ class StructureChecker {
       std::string of = owner.Valid() ? " of " + ir::OpName(function_[owner].op) : std::string();
       return Structure(span, "a region" + of + " does not end with " + ir::OpName(wanted));
     }
-    std::vector<Type> types = EndTypes(block, owner, wanted);
+    std::vector<Type> types = EndTypes(owner, wanted);
     std::span<const Value> values = function_.Operands(insts.back());
     diag::SourceSpan place = function_[insts.back()].span.Valid() ? function_[insts.back()].span : span;
-    if (values.size() != types.size()) {
-      context_
-          .Error(diag::E0116, place,
-                 ir::OpName(wanted) + " has " + std::to_string(values.size()) +
-                     " values, its region asks for " + std::to_string(types.size()))
-          .AddNote(span, "the region belongs to this");
-      sound_ = false;
-      return;
-    }
+    constexpr const char* kNote = "the region belongs to this";
+    if (values.size() != types.size())
+      return BadEnd(place,
+                    ir::OpName(wanted) + " has " + std::to_string(values.size()) +
+                        " values, its region asks for " + std::to_string(types.size()),
+                    span, kNote);
     for (size_t n = 0; n < values.size(); ++n) {
       if (Known(function_, values[n]) && function_.TypeOf(values[n]) == types[n]) continue;
       std::string is =
           Known(function_, values[n]) ? TypeName(module_, function_.TypeOf(values[n])) : "no value";
-      context_
-          .Error(diag::E0116, place,
-                 "value " + std::to_string(n + 1) + " of " + ir::OpName(wanted) + " is " + is +
-                     ", its place asks for " + TypeName(module_, types[n]))
-          .AddNote(span, "the region belongs to this");
-      sound_ = false;
+      BadEnd(place,
+             "value " + std::to_string(n + 1) + " of " + ir::OpName(wanted) + " is " + is +
+                 ", its place asks for " + TypeName(module_, types[n]),
+             span, kNote);
     }
   }
 
@@ -161,9 +161,9 @@ class StructureChecker {
     Inst loop = owner;
     while (function_[loop].op == Op::If || function_[loop].op == Op::Scope) {
       block = function_[loop].parent;
-      if (block.raw >= function_.BlockCount() || !function_[block].owner.Valid()) break;
+      if (!Known(function_, block) || !function_[block].owner.Valid()) break;
       loop = function_[block].owner;
-      if (loop.raw >= function_.InstCount()) return false;
+      if (!Known(function_, loop)) return false;
     }
     const InstData& data = function_[loop];
     bool body = data.op == Op::For || (data.op == Op::While && block == data.regions[1]) ||
@@ -186,12 +186,10 @@ class StructureChecker {
     }
     if (fits) return;
     bool scope = data.op == Op::Scope;
-    context_
-        .Error(diag::E0116, function_[end].span.Valid() ? function_[end].span : data.span,
-               "the values of " + ir::OpName(function_[end].op) + " are not those that its " +
-                   (scope ? "scope gives" : "loop carries"))
-        .AddNote(data.span, scope ? "the scope" : "the loop");
-    sound_ = false;
+    BadEnd(function_[end].span.Valid() ? function_[end].span : data.span,
+           "the values of " + ir::OpName(function_[end].op) + " are not those that its " +
+               (scope ? "scope gives" : "loop carries"),
+           data.span, scope ? "the scope" : "the loop");
   }
 
   /// An `exit`: its scope is around it, with nothing between but branches, bodies of loops, and scopes.
@@ -199,16 +197,14 @@ class StructureChecker {
     Inst end = insts.back();
     if (module_.phase != ir::Phase::Parsed) return Structure(span, "'exit' stands where there are no scopes");
     if (function_[end].operand_count == 0) {
-      if (insts.size() < 2 || insts[insts.size() - 2].raw >= function_.InstCount() ||
-          !IsLeftByBoth(insts[insts.size() - 2]))
+      if (insts.size() < 2 || !IsLeftByBoth(function_, insts[insts.size() - 2]))
         Structure(span, "an 'exit' that names no scope stands where control may get to");
       return;
     }
     Value label = function_.Operand(end, 0);
     bool named = Known(function_, label) && function_[label].kind == ValueKind::BlockParam &&
                  function_.TypeOf(label) == ir::kLabel;
-    while (named && block.raw < function_.BlockCount() && function_[block].owner.Valid() &&
-           function_[block].owner.raw < function_.InstCount()) {
+    while (named && Known(function_, block) && Known(function_, function_[block].owner)) {
       Inst owner = function_[block].owner;
       const InstData& data = function_[owner];
       if (data.op == Op::Scope && block.raw == function_[label].owner)
@@ -221,18 +217,7 @@ class StructureChecker {
     Structure(span, "'exit' stands where there is no scope that it can leave");
   }
 
-  /// Whether both branches of an `if` end with what leaves.
-  bool IsLeftByBoth(Inst inst) const {
-    for (Block region : function_[inst].regions) {
-      if (function_[inst].op != Op::If || region.raw >= function_.BlockCount()) return false;
-      const std::vector<Inst>& insts = function_[region].insts;
-      if (insts.empty() || insts.back().raw >= function_.InstCount()) return false;
-      if (!ir::IsLeave(function_[insts.back()].op)) return false;
-    }
-    return true;
-  }
-
-  std::vector<Type> EndTypes(Block, Inst owner, Op end) const {
+  std::vector<Type> EndTypes(Inst owner, Op end) const {
     if (end == Op::Return) return function_.result_types;
     if (end == Op::ContinueIf) return {ir::kI1};
     std::vector<Type> types;
@@ -246,7 +231,7 @@ class StructureChecker {
 
   /// False where nothing of the instruction may be followed.
   bool CheckInst(Inst inst, Block block, bool last) {
-    if (inst.raw >= function_.InstCount()) {
+    if (!Known(function_, inst)) {
       Structure(function_.span, "an instruction that the function does not have");
       return false;
     }
@@ -292,8 +277,7 @@ class StructureChecker {
                                                "operand " + std::to_string(n + 1) + name + " of " +
                                                    ir::OpName(function_[inst].op) + " is not visible here");
       Inst definition = function_.DefiningInst(v);
-      if (definition.Valid() && definition.raw < function_.InstCount())
-        error.AddNote(function_[definition].span, "it is defined here");
+      if (Known(function_, definition)) error.AddNote(function_[definition].span, "it is defined here");
     }
   }
 
@@ -304,7 +288,7 @@ class StructureChecker {
     // As the text has it, it may also stand in branches, scopes and loops that are unrolled.
     while (module_.phase == ir::Phase::Parsed && block != function_.Body()) {
       Inst owner = function_[block].owner;
-      if (!owner.Valid() || owner.raw >= function_.InstCount()) break;
+      if (!Known(function_, owner)) break;
       const InstData& around = function_[owner];
       bool unrolled = (around.op == Op::For || around.op == Op::While) && around.Has(ir::Word::Unroll);
       if (around.op != Op::If && around.op != Op::Scope && !unrolled) break;
@@ -324,7 +308,7 @@ class StructureChecker {
     if ((data.op == Op::Alloca && !is_shared) || in_function) return;
     for (; block != function_.Body(); block = function_[function_[block].owner].parent) {
       Inst owner = function_[block].owner;
-      if (!owner.Valid() || owner.raw >= function_.InstCount()) return;
+      if (!Known(function_, owner)) return;
       const InstData& around = function_[owner];
       if (around.op == Op::Parallel && around.Has(ir::Word::Workgroup)) return;
       if (is_shared) break;
