@@ -3,17 +3,8 @@
 #include "diag/errors/parse.h"
 #include "ir/module.h"
 #include "support/check.h"
-#include "support/nearest.h"
 
 namespace adc::parse {
-
-namespace {
-
-/// Suggestions look at every name in sight, so their number is bounded.
-constexpr uint32_t kMostSuggestions = 50;
-constexpr size_t kMostCandidates = 20000;
-
-}  // namespace
 
 BodyParser::BodyParser(Shared& shared, const diag::SourceFile& file, uint32_t begin, uint32_t end,
                        ir::Function& function, Names& names, bool silent,
@@ -149,6 +140,14 @@ bool BodyParser::AttachComments(Region& region, const std::vector<StringId>& com
 }
 
 void BodyParser::SupplyEnd(Region& region, diag::SourceSpan close) {
+  auto missing = [&](const char* text, const char* note, const char* help) {
+    size_t count = region.expected.size();
+    std::string values =
+        std::to_string(count) + (region.kind == Region::Kind::Function ? " result" : " value");
+    stream_.Error(diag::E0115, close, text)
+        .AddNote(region.header, note + values + (count == 1 ? "" : "s"))
+        .AddHelp(help);
+  };
   switch (region.kind) {
     case Region::Kind::Orphan:
     case Region::Kind::Branch:  // once the other branch is known
@@ -160,25 +159,16 @@ void BodyParser::SupplyEnd(Region& region, diag::SourceSpan close) {
       return;
     case Region::Kind::Function:
       if (region.expected.empty()) break;
-      stream_.Error(diag::E0115, close, "the function ends without a 'return'")
-          .AddNote(region.header, "it declares " + std::to_string(region.expected.size()) + " result" +
-                                      (region.expected.size() == 1 ? "" : "s"))
-          .AddHelp("write 'return %a' before the '}'");
-      return;
+      return missing("the function ends without a 'return'", "it declares ",
+                     "write 'return %a' before the '}'");
     case Region::Kind::Loop:
       if (region.expected.empty()) break;
-      stream_.Error(diag::E0115, close, "the region ends without a 'yield'")
-          .AddNote(region.header, "the loop carries " + std::to_string(region.expected.size()) + " value" +
-                                      (region.expected.size() == 1 ? "" : "s"))
-          .AddHelp("write 'yield' and the values for the next iteration before the '}'");
-      return;
+      return missing("the region ends without a 'yield'", "the loop carries ",
+                     "write 'yield' and the values for the next iteration before the '}'");
     case Region::Kind::Scope:
       if (region.expected.empty()) break;
-      stream_.Error(diag::E0115, close, "the scope ends without a 'yield'")
-          .AddNote(region.header, "it gives " + std::to_string(region.expected.size()) + " value" +
-                                      (region.expected.size() == 1 ? "" : "s"))
-          .AddHelp("write 'yield' or 'exit' and the values before the '}'");
-      return;
+      return missing("the scope ends without a 'yield'", "it gives ",
+                     "write 'yield' or 'exit' and the values before the '}'");
     case Region::Kind::Kernel:
     case Region::Kind::Parallel:
       break;
@@ -337,15 +327,14 @@ void BodyParser::CheckComponentName(const NameToken& name) {
   const Names::Entry& entry = names_.Look(shared_.module.Intern(text.substr(0, dot)));
   bool vector =
       entry.state == Names::State::Visible && entry.value != kPoison && function_.TypeOf(entry.value).IsVec();
-  std::string_view component = shared_.module.Text(name.name).substr(dot + 1);
-  if (!vector || component.size() != 1 || std::string_view("xyzw").find(component) == std::string_view::npos)
-    return;
+  std::optional<uint32_t> component = ComponentFromLetter(shared_.module.Text(name.name).substr(dot + 1));
+  if (!vector || !component) return;
   std::string base(shared_.module.Text(name.name).substr(0, dot));
   stream_
       .Error(diag::E0137, name.span,
              "a component of '%" + base + "' cannot be assigned: values do not change")
-      .AddHelp("write '%new = vec.set %" + base + ", " +
-               std::to_string(std::string_view("xyzw").find(component)) + ", ...' and use '%new'");
+      .AddHelp("write '%new = vec.set %" + base + ", " + std::to_string(*component) +
+               ", ...' and use '%new'");
 }
 
 bool BodyParser::ParseTerminator(Region& region, Op op, const std::vector<NameToken>& names) {
@@ -605,15 +594,11 @@ void BodyParser::ReportUnknown(StringId name, diag::SourceSpan span) {
   std::string_view text = shared_.module.Text(name);
   std::string help;
   diag::SourceSpan place;
-  if (suggestions_++ < kMostSuggestions && names_.Visible().size() <= kMostCandidates) {
-    std::vector<std::string_view> candidates;
-    for (const Names::Definition& visible : names_.Visible())
-      candidates.push_back(shared_.module.Text(visible.name));
-    std::string_view nearest = NearestName(text, candidates);
-    if (!nearest.empty()) {
-      help = "did you mean '%" + std::string(nearest) + "'?";
-      place = names_.Look(shared_.module.Intern(nearest)).place;
-    }
+  auto name_of = [&](const Names::Definition& visible) { return shared_.module.Text(visible.name); };
+  std::string_view nearest = Suggest(text, names_.Visible(), name_of);
+  if (!nearest.empty()) {
+    help = "did you mean '%" + std::string(nearest) + "'?";
+    place = names_.Look(shared_.module.Intern(nearest)).place;
   }
   diag::Diagnostic& error =
       stream_.Error(diag::E0106, span, "no value is named " + Quoted("%" + std::string(text.substr(0, 64))));

@@ -11,6 +11,7 @@
 #include "parse/carried_literals.h"
 #include "parse/names.h"
 #include "parse/token_stream.h"
+#include "support/nearest.h"
 
 namespace adc::parse {
 
@@ -67,6 +68,9 @@ struct Region {
   std::vector<StringId> yield_comments = {};
   diag::SourceSpan yield_span = {};
 };
+
+/// The number of the component that a letter names, of `xyzw`; empty for another word.
+std::optional<uint32_t> ComponentFromLetter(std::string_view word);
 
 struct NameToken {
   StringId name;
@@ -162,6 +166,17 @@ class BodyParser {
   void BindExpression(const std::vector<NameToken>& names, Operand& operand, size_t values_before);
   void BindPoison(const std::vector<NameToken>& names);
   Value Look(StringId name, diag::SourceSpan span);
+  /// The nearest to `name` of the names that `name_of` gives for a list. Suggestions look at every one of
+  /// them, so their number is bounded.
+  template <class List, class NameOf>
+  std::string_view Suggest(std::string_view name, List&& list, NameOf name_of) {
+    constexpr uint32_t kMostSuggestions = 50;
+    constexpr size_t kMostCandidates = 20000;
+    if (suggestions_++ >= kMostSuggestions) return {};
+    std::vector<std::string_view> candidates;
+    for (const auto& each : list) candidates.push_back(name_of(each));
+    return candidates.size() > kMostCandidates ? std::string_view() : NearestName(name, candidates);
+  }
   void ReportUnknown(StringId name, diag::SourceSpan span);
   bool EnterNesting(diag::SourceSpan span);
   void LeaveNesting() { --nesting_; }
@@ -185,6 +200,7 @@ class BodyParser {
   void ReportUntyped(const Operand& operand);
   ir::LiteralKind KindOf(const Operand& operand) const;
   Type TypeOf(const Operand& operand) const;
+  std::vector<Type> TypesOf(std::span<const Operand> operands) const;
   static bool AnyPoison(std::span<const Operand> operands);
 
   // expression.cpp: infix expressions.
@@ -214,7 +230,6 @@ class BodyParser {
   void MakeOf(Op op, Type type, std::span<const Operand> items, diag::SourceSpan span, Made* made);
   bool ParseElement(Operand* base);
   bool ParseComponents(Operand* operand);
-  bool ParseComponentName(uint32_t* component);
   bool ParseAssignment(Region& region, const NameToken& name);
   /// One operand made of the piece, with an error where it is none.
   bool TakeOperand(Piece& piece, Operand* operand);
@@ -222,7 +237,6 @@ class BodyParser {
   bool CombineTree(Op op, std::vector<Operand>& operands, diag::SourceSpan span, Operand* result);
   void CombineComponent(const Operand& base, uint32_t component, diag::SourceSpan span, Operand* result);
   uint32_t AddTree(const Operand& operand);
-  void CheckMade(Made* made, std::span<const Operand> operands);
   std::string_view SpellingOf(const Piece& piece) const;
   bool IsTypeWord();
   bool HasOperator() const;
@@ -240,7 +254,6 @@ class BodyParser {
   void MakePlain(Op op, std::span<const Operand> operands, diag::SourceSpan span, Type stated, Made* made);
   bool ParseRandom(diag::SourceSpan word, Made* made);
   bool FinishRandom(diag::SourceSpan word, std::vector<Operand>& operands, Made* made);
-  static bool TakeStatedType(Operand& operand, Type* type);
   void MakeRandom(Type type, diag::SourceSpan word, std::vector<Operand>& operands, Made* made);
   bool ParseConvert(Op op, diag::SourceSpan word, Made* made);
   bool FinishConvert(Op op, diag::SourceSpan word, Operand& operand, Made* made);
@@ -276,6 +289,8 @@ class BodyParser {
                 diag::SourceSpan span);
   /// Reports the first rule that the instruction breaks, with a caret at the operand.
   void Check(Made* made, std::span<const Operand> operands);
+  /// The first result; poison after an error.
+  Value ResultOf(const Made& made) const { return made.poison ? kPoison : function_.Result(made.inst); }
   void Report(const ir::Misfit& misfit, std::span<const Operand> operands, diag::SourceSpan whole);
 
   // carried_literals.cpp: types of carried values that begin with literals.
@@ -317,12 +332,14 @@ class BodyParser {
   bool ParseWhileClauses(LoopClauses* clauses);
   Operand KnownStep(Operand step);
   bool ParseCarry(std::vector<NameToken>* names, std::vector<Operand>* initial);
+  /// A region of the instruction, which begins with parameters of these types; of poison a block alone.
+  Block AddRegion(const Made& made, uint32_t number, std::span<const Type> params = {});
   void BindParams(Block block, uint32_t first, const std::vector<NameToken>& names, bool poison);
   /// Types the results after the values of the branches; which of them have a type.
   std::vector<unsigned char> FinishBranches(Region& then_region, Region& else_region, Inst inst,
                                             size_t results, std::span<const Type> hints);
   void ResolveYield(Region& region, size_t position, Type type);
-  void YieldBranch(Region& region);
+  void YieldBranch(const Region& region);
 
   Shared& shared_;
   TokenStream stream_;

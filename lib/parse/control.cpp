@@ -20,13 +20,16 @@ bool BodyParser::ParseCarry(std::vector<NameToken>* names, std::vector<Operand>*
 }
 
 void BodyParser::BindParams(Block block, uint32_t first, const std::vector<NameToken>& names, bool poison) {
-  for (size_t n = 0; n < names.size(); ++n) {
-    if (poison) {
-      Define(names[n], kPoison);
-    } else {
-      Define(names[n], function_[block].params[first + n]);
-    }
-  }
+  for (size_t n = 0; n < names.size(); ++n)
+    Define(names[n], poison ? kPoison : function_[block].params[first + n]);
+}
+
+Block BodyParser::AddRegion(const Made& made, uint32_t number, std::span<const Type> params) {
+  Block region = function_.NewBlock(made.inst);
+  if (made.poison) return region;
+  function_[made.inst].regions[number] = region;
+  for (Type type : params) function_.AddParam(region, type);
+  return region;
 }
 
 bool BodyParser::ParseSegmentLength(uint32_t* segment) {
@@ -50,18 +53,12 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
   auto& [words, segment, turns, step, carried, initial] = clauses;
   diag::SourceSpan header{word.begin, stream_.SpanPrevious().end};
   if (!stream_.Is(TokenKind::LeftBrace)) return stream_.Unexpected("'{'");
-  operands[2] = step ? KnownStep(*step) : Operand{};
-  if (!step) {
-    operands[2].literal = "1";
-    operands[2].span = operands[1].span;
-  }
+  operands[2] = step ? KnownStep(*step) : Operand{.literal = "1", .span = operands[1].span};
   Operand* group[] = {&operands[0], &operands[1], &operands[2]};
   ResolveGroup(group);
   operands.insert(operands.end(), initial.begin(), initial.end());
-  std::vector<Type> types;
-  for (const Operand& operand : initial) types.push_back(TypeOf(operand));
-  Made made;
-  made.poison = AnyPoison(operands);
+  std::vector<Type> types = TypesOf(initial);
+  Made made = Create(Op::For, operands, types, word);
   Region region;
   region.kind = Region::Kind::Loop;
   region.expected = types;
@@ -69,19 +66,14 @@ bool BodyParser::ParseFor(const Region& around, const std::vector<NameToken>& na
   region.loop = &region;
   region.scope = around.scope;
   region.holds_tasks = around.holds_tasks && words.Has(ir::Word::Unroll);
+  types.insert(types.begin(), TypeOf(operands[0]));
+  region.block = AddRegion(made, 0, types);
   if (!made.poison) {
-    made = Create(Op::For, operands, types, word);
     function_[made.inst].words = words;
     function_[made.inst].attr = segment;
     function_[made.inst].component = turns;
-    region.block = function_.NewBlock(made.inst);
-    function_[made.inst].regions[0] = region.block;
-    function_.AddParam(region.block, TypeOf(operands[0]));
-    for (Type type : types) function_.AddParam(region.block, type);
     BeginWith(initial, region.block, 1, made.inst);
     Check(&made, operands);
-  } else {
-    region.block = function_.NewBlock();
   }
   PushNames();
   if (made.poison) {
@@ -176,8 +168,7 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
                               "write 'while carry(%a = %x) { ... continue_if %c } do { ... yield %a2 }'");
   std::vector<Operand> operands = initial;
   if (bound) operands.insert(operands.begin(), *bound);
-  std::vector<Type> types;
-  for (const Operand& operand : initial) types.push_back(TypeOf(operand));
+  std::vector<Type> types = TypesOf(initial);
   Made made = Create(Op::While, operands, types, word);
   Region test;
   test.kind = Region::Kind::Test;
@@ -189,15 +180,11 @@ bool BodyParser::ParseWhile(const std::vector<NameToken>& names, diag::SourceSpa
   body.loop = &body;
   body.scope = region_ == nullptr ? nullptr : region_->scope;
   body.holds_tasks = region_ != nullptr && region_->holds_tasks && words.Has(ir::Word::Unroll);
-  Inst owner = made.poison ? Inst() : made.inst;
-  test.block = function_.NewBlock(owner);
-  body.block = function_.NewBlock(owner);
+  test.block = AddRegion(made, 0, types);
+  body.block = AddRegion(made, 1);
   if (!made.poison) {
     function_[made.inst].words = words;
     function_[made.inst].attr = segment;
-    function_[made.inst].regions[0] = test.block;
-    function_[made.inst].regions[1] = body.block;
-    for (Type type : types) function_.AddParam(test.block, type);
     BeginWith(initial, test.block, 0, made.inst);
     Check(&made, operands);
   }
@@ -233,9 +220,7 @@ bool BodyParser::ParseScope(const std::vector<NameToken>& names, diag::SourceSpa
     return stream_.Unexpected("'->' and types, or '{'",
                               "write '%r = scope %s -> f32 { ... exit %s, %a ... yield %b }'");
   Made made = Create(Op::Scope, {}, region.expected, word);
-  region.block = function_.NewBlock(made.inst);
-  function_[made.inst].regions[0] = region.block;
-  function_.AddParam(region.block, ir::kLabel);
+  region.block = AddRegion(made, 0, {&ir::kLabel, 1});
   region.loop = region_->loop;
   region.scope = &region;
   region.outer = region_->scope;
@@ -269,18 +254,17 @@ bool BodyParser::ParseBranches(Region& around, size_t results, diag::SourceSpan 
   std::vector<Type> types(results, ir::kF32);
   Made made = Create(Op::If, condition, types, word);
   Region branches[2];
-  for (Region& branch : branches) {
+  for (uint32_t n = 0; n < 2; ++n) {
+    Region& branch = branches[n];
     branch.kind = Region::Kind::Branch;
     branch.header = header;
     branch.yield_span = header;
     branch.holds_tasks = around.holds_tasks;
     branch.loop = around.loop;
     branch.scope = around.scope;
-    branch.block = function_.NewBlock(made.poison ? Inst() : made.inst);
+    branch.block = AddRegion(made, n);
   }
   if (!made.poison) {
-    function_[made.inst].regions[0] = branches[0].block;
-    function_[made.inst].regions[1] = branches[1].block;
     function_[made.inst].words = words;
     Check(&made, condition);
   }
@@ -304,7 +288,10 @@ bool BodyParser::ParseBranches(Region& around, size_t results, diag::SourceSpan 
   if (stream_.Full()) return true;
   if (!CheckBranches(branches, results, has_else, header)) made.poison = true;
   std::vector<unsigned char> good(results, 0);
-  if (!made.poison) good = FinishBranches(branches[0], branches[1], made.inst, results, hints);
+  if (!made.poison) {
+    good = FinishBranches(branches[0], branches[1], made.inst, results, hints);
+    for (const Region& branch : branches) YieldBranch(branch);
+  }
   if (branches[0].left && branches[1].left) EndUnreached(around);
   for (uint32_t n = 0; n < results; ++n) {
     if (good[n] != 0) (*values)[n] = function_.Result(made.inst, n);
@@ -394,7 +381,12 @@ void BodyParser::ResolveYield(Region& region, size_t position, Type type) {
 std::vector<unsigned char> BodyParser::FinishBranches(Region& then_region, Region& else_region, Inst inst,
                                                       size_t results, std::span<const Type> hints) {
   std::vector<unsigned char> good(results, 0);
+  constexpr const char* kRegisters = "an 'if' gives scalars, vectors and matrices, not ";
   auto hint = [&](size_t n) { return n < hints.size() ? hints[n] : ir::kNoType; };
+  auto give = [&](size_t n, Type type) {
+    function_[function_.Result(inst, static_cast<uint32_t>(n))].type = type;
+    good[n] = 1;
+  };
   if (then_region.left || else_region.left) {
     Region& staying = then_region.left ? else_region : then_region;
     for (size_t n = 0; n < staying.yields.size(); ++n) {
@@ -403,16 +395,12 @@ std::vector<unsigned char> BodyParser::FinishBranches(Region& then_region, Regio
       Type type = TypeOf(only);
       if (only.IsPoison()) continue;
       if (type.IsRegister()) {
-        function_[function_.Result(inst, static_cast<uint32_t>(n))].type = type;
-        good[n] = 1;
+        give(n, type);
         continue;
       }
-      stream_.Error(diag::E0116, only.span,
-                    "an 'if' gives scalars, vectors and matrices, not " + TypeName(shared_.module, type));
+      stream_.Error(diag::E0116, only.span, kRegisters + TypeName(shared_.module, type));
       only.value = kPoison;
     }
-    YieldBranch(then_region);
-    YieldBranch(else_region);
     return good;
   }
   for (size_t n = 0; n < results; ++n) {
@@ -426,8 +414,7 @@ std::vector<unsigned char> BodyParser::FinishBranches(Region& then_region, Regio
     Type right = TypeOf(*pair[1]);
     if (pair[0]->IsPoison() || pair[1]->IsPoison()) continue;
     if (left == right && left.IsRegister()) {
-      function_[function_.Result(inst, static_cast<uint32_t>(n))].type = left;
-      good[n] = 1;
+      give(n, left);
       continue;
     }
     std::string text = "value " + std::to_string(n + 1) + " of 'yield' is " +
@@ -435,17 +422,14 @@ std::vector<unsigned char> BodyParser::FinishBranches(Region& then_region, Regio
                        TypeName(shared_.module, left);
     LearnWanted(pair[0]->value, right);
     LearnWanted(pair[1]->value, left);
-    if (left == right)
-      text = "an 'if' gives scalars, vectors and matrices, not " + TypeName(shared_.module, left);
+    if (left == right) text = kRegisters + TypeName(shared_.module, left);
     stream_.Error(diag::E0116, pair[1]->span, std::move(text)).AddNote(pair[0]->span, "the other branch");
     pair[1]->value = kPoison;
   }
-  YieldBranch(then_region);
-  YieldBranch(else_region);
   return good;
 }
 
-void BodyParser::YieldBranch(Region& region) {
+void BodyParser::YieldBranch(const Region& region) {
   if (region.left || AnyPoison(region.yields)) return;
   std::vector<Value> values;
   for (const Operand& operand : region.yields) values.push_back(operand.value);
@@ -581,9 +565,8 @@ bool BodyParser::EndParallelHead(ParallelHead* head, diag::SourceSpan word, cons
 
 /// Iterations in order: a `for` for each axis, the last one innermost.
 void BodyParser::ParseSerialBody(const ParallelHead& head, diag::SourceSpan word, size_t axis) {
-  std::vector<Operand> operands = {head.operands[2 * axis], head.operands[2 * axis + 1], {}};
-  operands[2].literal = "1";
-  operands[2].span = operands[1].span;
+  std::vector<Operand> operands = {head.operands[2 * axis], head.operands[2 * axis + 1]};
+  operands.push_back({.literal = "1", .span = operands[1].span});
   Operand* group[] = {&operands[0], &operands[1], &operands[2]};
   ResolveGroup(group);
   Made made = Create(Op::For, operands, {}, word);
@@ -593,9 +576,8 @@ void BodyParser::ParseSerialBody(const ParallelHead& head, diag::SourceSpan word
   region.kind = axis != 0 && innermost ? Region::Kind::Parallel : Region::Kind::Loop;
   region.header = head.span;
   region.loop = &region;
-  region.block = function_.NewBlock(made.inst);
-  function_[made.inst].regions[0] = region.block;
-  function_.AddParam(region.block, TypeOf(operands[0]));
+  Type type = TypeOf(operands[0]);
+  region.block = AddRegion(made, 0, {&type, 1});
   Check(&made, operands);
   PushNames();
   BindParams(region.block, 0, {head.ivs[axis]}, made.poison);
@@ -617,16 +599,15 @@ void BodyParser::ParseParallelBody(const ParallelHead& head, diag::SourceSpan wo
   region.kind = Region::Kind::Parallel;
   region.header = head.span;
   region.loop = &region;
-  region.block = function_.NewBlock(made.poison ? Inst() : made.inst);
+  std::vector<Type> types(head.ivs.size(), ir::kI32);
+  for (size_t n = 0; good && head.op == Op::Parallel && n < types.size(); ++n)
+    types[n] = TypeOf(head.operands[2 * n]);
+  region.block = AddRegion(made, 0, types);
   if (!made.poison) {
-    function_[made.inst].regions[0] = region.block;
     function_[made.inst].attr = head.attr;
     function_[made.inst].words = head.words;
     function_[made.inst].component = head.lanes;
     if (head.workers != ir::WorkerNumbers()) function_.workers[made.inst] = head.workers;
-    bool over = head.op == Op::ParallelOver;
-    for (size_t n = 0; n < head.ivs.size(); ++n)
-      function_.AddParam(region.block, over ? ir::kI32 : TypeOf(head.operands[2 * n]));
     Check(&made, head.operands);
   }
   PushNames();

@@ -79,13 +79,8 @@ class LayoutReader {
       field.diff = true;
       stream_.Advance();
     }
-    auto [place, fresh] = field_names_.try_emplace(field.name, field.span);
-    if (!fresh) {
-      stream_
-          .Error(diag::E0110, field.span, "field " + Quoted(module().Text(field.name)) + " is defined twice")
-          .AddNote(place->second, "it is defined here");
-      return true;
-    }
+    std::string shown = "field " + Quoted(module().Text(field.name));
+    if (!stream_.Claim(field_names_, field.name, field.span, shown)) return true;
     ir::LayoutNode node;
     node.is_field = true;
     node.field = static_cast<uint32_t>(layout.fields.size());

@@ -232,10 +232,6 @@ bool BodyParser::ParseAssignment(Region& region, const NameToken& name) {
   return true;
 }
 
-void BodyParser::CheckMade(Made* made, std::span<const Operand> operands) {
-  if (!made->poison) Check(made, operands);
-}
-
 void BodyParser::Combine(Op op, std::span<const Operand> operands, diag::SourceSpan span, Operand* result) {
   std::vector<Operand> copy(operands.begin(), operands.end());
   *result = {.value = kPoison, .span = span};
@@ -256,7 +252,7 @@ void BodyParser::Combine(Op op, std::span<const Operand> operands, diag::SourceS
   ResolvePlain(op, copy);
   Made made;
   MakePlain(op, copy, span, ir::kNoType, &made);
-  CheckMade(&made, copy);
+  Check(&made, copy);
   if (!made.poison) result->value = function_.Result(made.inst);
 }
 

@@ -13,6 +13,7 @@
 
 #include "diag/errors/parse.h"
 #include "ir/words.h"
+#include "parse/keywords.h"
 #include "parse/lexer.h"
 #include "parse/literal.h"
 #include "parse/token_stream.h"
@@ -62,10 +63,6 @@ bool GoesOn(std::string_view word) {
 bool IsKeyword(std::string_view word) {
   return IsOneOf(word, {"if", "yield", "return", "continue_if", "break", "continue", "exit", "in", "step",
                         "max", "while", "assert", "at", "to"});
-}
-
-bool IsTypeWithBrackets(std::string_view word) {
-  return IsOneOf(word, {"vec", "mat", "array", "buffer"});
 }
 
 class Formatter {

@@ -6,6 +6,7 @@
 #include "ir/module.h"
 #include "ir/param_words.h"
 #include "parse/generics.h"
+#include "parse/keywords.h"
 #include "support/nearest.h"
 
 namespace adc::parse {
@@ -20,8 +21,7 @@ constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 /// The reason why a word cannot be the name of a type: a dot, or a meaning that it has already.
 std::string WhyNoTypeName(std::string_view word) {
   if (word.find('.') != std::string_view::npos) return " has a dot, the name of a type has none";
-  if (ScalarFromWord(word) || word == "vec" || word == "mat" || word == "array" || word == "buffer")
-    return " is a type already";
+  if (ScalarFromWord(word) || IsTypeWithBrackets(word)) return " is a type already";
   if (ir::OpFromSpelling(word)) return " is an operation already";
   for (std::string_view taken :
        {"true",   "false", "inf",    "nan",  "else",  "do",    "atomic",  "kernel", "func",
@@ -71,6 +71,7 @@ class ItemParser {
 
  private:
   ir::Module& module() { return shared_.module; }
+  std::string Shown(StringId symbol) { return "'@" + std::string(module().Text(symbol)) + "'"; }
 
   void ReportStranger() {
     if (stream_.Is(TokenKind::RightBrace)) {
@@ -115,14 +116,6 @@ class ItemParser {
     stream_.lexer().SetQuiet(false);
   }
 
-  /// False, with a message, where the symbol is taken.
-  bool Claim(StringId name, diag::SourceSpan span) {
-    auto [place, fresh] = gathered_.symbols.try_emplace(name, span);
-    if (fresh) return true;
-    stream_.Error(diag::E0110, span, "'@" + std::string(module().Text(name)) + "' is defined twice")
-        .AddNote(place->second, "it is defined here");
-    return false;
-  }
   void AddItem(ItemKind kind, size_t position) {
     module().items.push_back({kind, static_cast<uint32_t>(position), imported_});
   }
@@ -153,7 +146,7 @@ class ItemParser {
     definition.begin = stream_.Now().begin;
     SkipToItem(true);  // it is read again, aloud
     definition.end = stream_.Now().begin;
-    if (Claim(definition.name, definition.span)) {
+    if (stream_.Claim(gathered_.symbols, definition.name, definition.span, Shown(definition.name))) {
       definition.item = module().items.size();
       AddItem(layout ? ItemKind::Layout : ItemKind::Constant, ir::kNoAttr);
     }
@@ -178,12 +171,8 @@ class ItemParser {
           .AddHelp("choose another name, as 'real'");
       return false;
     }
-    auto [place, fresh] = gathered_.types.try_emplace(definition.name, definition.span);
-    if (!fresh) {
-      stream_.Error(diag::E0110, definition.span, "type " + Quoted(word) + " is defined twice")
-          .AddNote(place->second, "it is defined here");
+    if (!stream_.Claim(gathered_.types, definition.name, definition.span, "type " + Quoted(word)))
       return false;
-    }
     stream_.lexer().SetQuiet(true);
     while (!stream_.Is(TokenKind::End) && !stream_.Is(TokenKind::RightBrace) && !AtItem()) stream_.Advance();
     stream_.lexer().SetQuiet(false);
@@ -273,6 +262,7 @@ class SignatureParser {
 
  private:
   ir::Module& module() { return shared_.module; }
+  std::string Shown(StringId symbol) { return "'@" + std::string(module().Text(symbol)) + "'"; }
 
   /// `@f<T>`: the function is made for each float type that it is called with.
   void ParseGeneric(StringId name, diag::SourceSpan span) {
@@ -294,25 +284,15 @@ class SignatureParser {
     good = good && what.empty();
     pending_.signature = stream_.Now().begin;
     pending_.name_span = span;
-    bool fresh = !name.Valid() || gathered_.symbols.try_emplace(name, span).second;
-    if (!fresh)
-      stream_.Error(diag::E0110, span, "'@" + std::string(module().Text(name)) + "' is defined twice")
-          .AddNote(gathered_.symbols.find(name)->second, "it is defined here");
+    bool fresh = !name.Valid() || stream_.Claim(gathered_.symbols, name, span, Shown(name));
     if (good && fresh) shared_.generics->Add(name, word, pending_);
     if (!shared_.generics->IsGeneric(name)) gathered_.unsure.emplace(name, true);
   }
 
   void MakeFunction(StringId name, diag::SourceSpan span) {
-    bool free = name.Valid() && !pending_.is_probe;
-    if (free) {
-      auto [place, fresh] = gathered_.symbols.try_emplace(name, span);
-      free = fresh;
-      if (!fresh) {
-        stream_.Error(diag::E0110, span, "'@" + std::string(module().Text(name)) + "' is defined twice")
-            .AddNote(place->second, "it is defined here");
-      }
-    }
-    if (!free) {
+    bool is_free =
+        name.Valid() && !pending_.is_probe && stream_.Claim(gathered_.symbols, name, span, Shown(name));
+    if (!is_free) {
       gathered_.strays.push_back(std::make_unique<ir::Function>(pending_.kind, name));
       pending_.function = gathered_.strays.back().get();
       return;
@@ -370,12 +350,8 @@ class SignatureParser {
       }
       stream_.Advance();
     }
-    auto [place, fresh] = param_names_.try_emplace(name, info.span);
-    if (!fresh) {
-      stream_.Error(diag::E0110, info.span, "'%" + std::string(module().Text(name)) + "' is defined twice")
-          .AddNote(place->second, "it is defined here");
+    if (!stream_.Claim(param_names_, name, info.span, "'%" + std::string(module().Text(name)) + "'"))
       pending_.function->broken = true;
-    }
     pending_.function->AddParameter(type, name, info);
     pending_.param_spans.push_back(info.span);
     return true;

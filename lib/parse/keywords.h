@@ -2,6 +2,8 @@
 // The words of the text that are no operations: for completion, and for the grammars that editors read. The
 // parser asks for each where it may stand; tests/checks/keywords.py compares.
 
+#include <algorithm>
+#include <iterator>
 #include <string_view>
 
 namespace adc::parse {
@@ -17,6 +19,10 @@ inline constexpr std::string_view kStatementWords[] = {
     "else",   "in",     "lanes",  "no_wrap", "none",  "or",         "over",   "plain", "reach",  "reversed",
     "serial", "shared", "step",   "steps",   "to",    "turns",      "unroll", "unset", "waking", "workgroup"};
 inline constexpr std::string_view kTypeWords[] = {"array", "buffer", "mat", "vec"};
+/// Whether '<' and arguments follow the word.
+constexpr bool IsTypeWithBrackets(std::string_view word) {
+  return std::ranges::find(kTypeWords, word) != std::end(kTypeWords);
+}
 inline constexpr std::string_view kLiteralWords[] = {"false", "inf", "nan", "true"};
 
 }  // namespace adc::parse

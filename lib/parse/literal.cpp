@@ -6,6 +6,7 @@
 
 #include "ir/literal_places.h"
 #include "ir/number.h"
+#include "parse/keywords.h"
 #include "parse/lexer.h"
 #include "support/letters.h"
 
@@ -104,27 +105,21 @@ LiteralBits ReadFloat(std::string_view text, Scalar type) {
 }  // namespace
 
 bool IsLiteralWord(std::string_view word) {
-  return word == "true" || word == "false" || word == "inf" || word == "nan";
+  return std::ranges::find(kLiteralWords, word) != std::end(kLiteralWords);
 }
 
 LiteralBits ReadLiteral(std::string_view text, Scalar type) {
-  switch (ir::KindOfSpelling(text)) {
-    case ir::LiteralKind::Bool:
-      if (type == Scalar::I1) return {true, text == "true" ? uint64_t{1} : uint64_t{0}};
-      return Bad(text, std::string(" is i1, its place asks for ") + Spelling(type), "write a number");
-    case ir::LiteralKind::Integer:
-      if (type == Scalar::I1)
-        return Bad(text, " is a number, its place asks for i1", "write 'true' or 'false'");
-      return ir::IsFloat(type) ? ReadIntegerAsFloat(text, type) : ReadInteger(text, type);
-    case ir::LiteralKind::Float:
-      if (type == Scalar::I1)
-        return Bad(text, " is a number, its place asks for i1", "write 'true' or 'false'");
-      if (!ir::IsFloat(type))
-        return Bad(text, std::string(" is no integer, its place asks for ") + Spelling(type),
-                   "write an integer, or convert the other side with 'cast ... to f32'");
-      return ReadFloat(text, type);
+  ir::LiteralKind kind = ir::KindOfSpelling(text);
+  bool integer = kind == ir::LiteralKind::Integer;
+  if (kind == ir::LiteralKind::Bool) {
+    if (type == Scalar::I1) return {true, text == "true" ? uint64_t{1} : uint64_t{0}};
+    return Bad(text, std::string(" is i1, its place asks for ") + Spelling(type), "write a number");
   }
-  return {};
+  if (type == Scalar::I1) return Bad(text, " is a number, its place asks for i1", "write 'true' or 'false'");
+  if (ir::IsFloat(type)) return integer ? ReadIntegerAsFloat(text, type) : ReadFloat(text, type);
+  if (integer) return ReadInteger(text, type);
+  return Bad(text, std::string(" is no integer, its place asks for ") + Spelling(type),
+             "write an integer, or convert the other side with 'cast ... to f32'");
 }
 
 bool ReadCount(std::string_view text, uint64_t limit, uint64_t* value) {

@@ -3,7 +3,6 @@
 #include "parse/body.h"
 #include "parse/definitions.h"
 #include "parse/literal.h"
-#include "support/nearest.h"
 
 namespace adc::parse {
 
@@ -87,11 +86,8 @@ bool BodyParser::ParseConstantName(Operand* operand) {
   if (position == ir::kNoAttr && shared_.MayBeDefined(name)) {
     operand->value = kPoison;
   } else if (position == ir::kNoAttr) {
-    std::vector<std::string_view> candidates;
-    for (const ir::ModuleConstant& constant : shared_.module.constants)
-      candidates.push_back(shared_.module.Text(constant.name));
-    std::string_view nearest =
-        suggestions_++ < 50 ? NearestName(stream_.Now().text, candidates) : std::string_view();
+    auto name_of = [&](const ir::ModuleConstant& constant) { return shared_.module.Text(constant.name); };
+    std::string_view nearest = Suggest(stream_.Now().text, shared_.module.constants, name_of);
     stream_.Error(diag::E0112, operand->span, "no constant is named " + Describe(stream_.Now()))
         .AddHelp(nearest.empty() ? "a function is called: 'call @f(%a)'"
                                  : "did you mean '@" + std::string(nearest) + "'?");
@@ -106,6 +102,13 @@ bool BodyParser::ParseConstantName(Operand* operand) {
 Type BodyParser::TypeOf(const Operand& operand) const {
   if (operand.IsLiteral()) return operand.stated;
   return operand.IsPoison() ? ir::kNoType : function_.TypeOf(operand.value);
+}
+
+std::vector<Type> BodyParser::TypesOf(std::span<const Operand> operands) const {
+  std::vector<Type> types;
+  types.reserve(operands.size());
+  for (const Operand& operand : operands) types.push_back(TypeOf(operand));
+  return types;
 }
 
 bool BodyParser::AnyPoison(std::span<const Operand> operands) {
@@ -192,7 +195,7 @@ void BodyParser::ResolveTree(Operand& operand, Type wanted) {
     }
     Made one;
     MakePlain(node.op, operands, node.span, ir::kNoType, &one);
-    result.value = one.poison ? kPoison : function_.Result(one.inst);
+    result.value = ResultOf(one);
   }
   operand.value = made.back().value;
 }

@@ -1,3 +1,5 @@
+#include <ranges>
+
 #include "diag/errors/parse.h"
 #include "ir/either_side.h"
 #include "ir/module.h"
@@ -6,7 +8,6 @@
 #include "parse/definitions.h"
 #include "parse/generics.h"
 #include "parse/literal.h"
-#include "support/nearest.h"
 
 namespace adc::parse {
 
@@ -29,9 +30,8 @@ bool BodyParser::ParseOpWord(Op* op) {
     *op = *found;
     return true;
   }
-  std::vector<std::string_view> candidates;
-  for (uint32_t n = 0; n < ir::kOpCount; ++n) candidates.push_back(ir::InfoOf(static_cast<Op>(n)).spelling);
-  std::string_view nearest = suggestions_++ < 50 ? NearestName(spelling, candidates) : std::string_view();
+  auto spelling_of = [](uint32_t number) { return ir::InfoOf(static_cast<Op>(number)).spelling; };
+  std::string_view nearest = Suggest(spelling, std::views::iota(0u, ir::kOpCount), spelling_of);
   stream_.Error(diag::E0109, word, "no operation is named " + Quoted(spelling))
       .AddHelp(nearest.empty() ? std::string() : "did you mean '" + std::string(nearest) + "'?");
   return false;
@@ -167,20 +167,11 @@ void BodyParser::MakePlain(Op op, std::span<const Operand> operands, diag::Sourc
                            Made* made) {
   made->poison = AnyPoison(operands);
   if (made->poison) return;
-  Type types[8];
-  std::vector<Type> many;
-  std::span<const Type> operand_types(types, operands.size());
-  if (operands.size() > 8) {
-    many.resize(operands.size());
-    operand_types = many;
-  }
-  for (size_t n = 0; n < operands.size(); ++n) {
-    (many.empty() ? types[n] : many[n]) = TypeOf(operands[n]);
-  }
-  bool stated_scalars = !stated.IsNone() && operand_types[0].IsScalar();
-  std::optional<Type> result = stated_scalars ? stated : ir::ResultType(op, operand_types);
+  std::vector<Type> types = TypesOf(operands);
+  bool stated_scalars = !stated.IsNone() && types[0].IsScalar();
+  std::optional<Type> result = stated_scalars ? stated : ir::ResultType(op, types);
   if (!result) {
-    Report(ir::ExplainOperands(shared_.module, op, operand_types), operands, span);
+    Report(ir::ExplainOperands(shared_.module, op, types), operands, span);
     made->poison = true;
     return;
   }
@@ -198,18 +189,13 @@ bool BodyParser::FinishRandom(diag::SourceSpan word, std::vector<Operand>& opera
   Type type;
   if (stream_.Accept(TokenKind::Colon)) {
     if (!ParseType(stream_, &type)) return false;
-  } else if (!TakeStatedType(operands.back(), &type)) {
+  } else if (Operand& last = operands.back(); last.IsLiteral() && !last.stated.IsNone()) {
+    // `random 7, 1 : f32`: the type after the literal is that of the value.
+    type = std::exchange(last.stated, ir::kNoType);
+  } else {
     return stream_.Unexpected("':' and the type of the value", "write 'random %seed, %counter : f32'");
   }
   MakeRandom(type, word, operands, made);
-  return true;
-}
-
-/// `random 7, 1 : f32`: the type after the literal is that of the value.
-bool BodyParser::TakeStatedType(Operand& operand, Type* type) {
-  if (!operand.IsLiteral() || operand.stated.IsNone()) return false;
-  *type = operand.stated;
-  operand.stated = ir::kNoType;
   return true;
 }
 
@@ -323,9 +309,8 @@ bool BodyParser::ParseField(const Operand& base, uint32_t* field) {
   *field = layout.FieldIndex(shared_.module.Intern(text));
   if (*field != ir::kNoAttr) return true;
   if (shared_.broken.contains(layout.name)) return false;
-  std::vector<std::string_view> candidates;
-  for (const ir::LayoutField& each : layout.fields) candidates.push_back(shared_.module.Text(each.name));
-  std::string_view nearest = suggestions_++ < 50 ? NearestName(text, candidates) : std::string_view();
+  auto name_of = [&](const ir::LayoutField& each) { return shared_.module.Text(each.name); };
+  std::string_view nearest = Suggest(text, layout.fields, name_of);
   stream_.Error(diag::E0112, span, TypeName(shared_.module, type) + " has no field " + Quoted(text))
       .AddNote(layout.span, "the layout is defined here")
       .AddHelp(nearest.empty() ? std::string() : "did you mean '" + std::string(nearest) + "'?");
@@ -353,17 +338,17 @@ bool BodyParser::ParseIndices(std::vector<Operand>* operands) {
 bool BodyParser::ParseComponent(uint32_t* component) {
   if (!stream_.Accept(TokenKind::Dot)) return true;
   if (!stream_.Is(TokenKind::Word)) return ParseAttribute("a component", UINT32_MAX - 1, component);
-  return ParseComponentName(component);
-}
-
-bool BodyParser::ParseComponentName(uint32_t* component) {
-  constexpr std::string_view kNames = "xyzw";
-  size_t position = stream_.Now().text.size() == 1 ? kNames.find(stream_.Now().text) : std::string_view::npos;
-  if (position == std::string_view::npos)
-    return stream_.Unexpected("a component", "components are x, y, z, w, or numbers: '.2'");
-  *component = static_cast<uint32_t>(position);
+  std::optional<uint32_t> letter = ComponentFromLetter(stream_.Now().text);
+  if (!letter) return stream_.Unexpected("a component", "components are x, y, z, w, or numbers: '.2'");
+  *component = *letter;
   stream_.Advance();
   return true;
+}
+
+std::optional<uint32_t> ComponentFromLetter(std::string_view word) {
+  size_t position = word.size() == 1 ? std::string_view("xyzw").find(word) : std::string_view::npos;
+  if (position == std::string_view::npos) return std::nullopt;
+  return static_cast<uint32_t>(position);
 }
 
 bool BodyParser::ParseAccess(Op op, diag::SourceSpan word, Made* made) {
@@ -482,13 +467,10 @@ bool BodyParser::ParseCall(diag::SourceSpan word, Made* made) {
   if (callee == nullptr) {
     made->poison = true;
     if (unsure_.contains(name) || shared_.incomplete) return true;
-    std::vector<std::string_view> candidates;
-    for (const auto& function : shared_.module.functions) {
-      if (!function->IsKernel()) candidates.push_back(shared_.module.Text(function->name));
-    }
-    bool suggest = suggestions_++ < 50 && candidates.size() < 20000;
+    auto is_called = [](const auto& each) { return !each->IsKernel(); };
+    auto name_of = [&](const auto& each) { return shared_.module.Text(each->name); };
     std::string_view nearest =
-        suggest ? NearestName(shared_.module.Text(name), candidates) : std::string_view();
+        Suggest(shared_.module.Text(name), shared_.module.functions | std::views::filter(is_called), name_of);
     stream_
         .Error(diag::E0112, callee_span,
                "no function is named " + Quoted("@" + std::string(shared_.module.Text(name).substr(0, 64))))

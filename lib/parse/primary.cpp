@@ -49,7 +49,7 @@ bool BodyParser::ParseComponents(Operand* operand) {
   }
   Made made;
   MakePlain(type.IsVec() ? Op::VecGet : Op::MatGet, operands, operand->span, ir::kNoType, &made);
-  CheckMade(&made, operands);
+  Check(&made, operands);
   if (!made.poison) operand->value = function_.Result(made.inst);
   return true;
 }
@@ -107,15 +107,15 @@ bool BodyParser::ParseComponentOfName(std::string_view text, size_t dot, Operand
   uint32_t component = 0;
   auto [end, fault] = std::from_chars(word.data(), word.data() + word.size(), component);
   if (fault != std::errc() || end != word.data() + word.size() || !vector) {
-    size_t position = word.size() == 1 ? std::string_view("xyzw").find(word[0]) : std::string_view::npos;
-    if (position == std::string_view::npos) {
+    std::optional<uint32_t> letter = ComponentFromLetter(word);
+    if (!letter) {
       if (!vector || word.size() != 1) return false;
       stream_.Error(diag::E0129, operand->span, "a vector has no component " + Quoted(word))
           .AddHelp("components are x, y, z and w, or numbers: '%p.2'");
       operand->value = kPoison;
       return true;
     }
-    component = static_cast<uint32_t>(position);
+    component = *letter;
   }
   diag::SourceSpan name = operand->span;
   name.end = name.begin + 1 + static_cast<uint32_t>(dot);
@@ -163,7 +163,7 @@ bool BodyParser::ParseElement(Operand* base) {
   Made made;
   made.poison = bad_field;
   if (!bad_field) FinishAccess(Op::Load, operands, operands.size() - 1, field, component, {}, word, &made);
-  *base = {.value = made.poison ? kPoison : function_.Result(made.inst), .span = SpanSince(word)};
+  *base = {.value = ResultOf(made), .span = SpanSince(word)};
   return true;
 }
 
@@ -261,8 +261,7 @@ bool BodyParser::ParseInstructionPiece(Op op, diag::SourceSpan word, Piece* piec
   } else if (form == OpForm::ShapeForm) {
     good = ParseShape(word, &piece->made);
     piece->is_whole = !parenthesis;
-    if (good && parenthesis)
-      piece->operand.value = piece->made.poison ? kPoison : function_.Result(piece->made.inst);
+    if (good && parenthesis) piece->operand.value = ResultOf(piece->made);
   } else if (!parenthesis) {
     good = ParseInstruction(op, word, &piece->made);
   } else if (form == OpForm::Convert) {
@@ -306,7 +305,7 @@ bool BodyParser::ParseCallOfOperation(Op op, diag::SourceSpan word, Piece* piece
     Combine(op, operands, SpanSince(word), &piece->operand);
     return true;
   }
-  piece->operand.value = piece->made.poison ? kPoison : function_.Result(piece->made.inst);
+  piece->operand.value = ResultOf(piece->made);
   return true;
 }
 
@@ -331,7 +330,7 @@ bool BodyParser::ParseConvertInParentheses(Op op, diag::SourceSpan word, Piece* 
   if (!call) return true;
   if (!stream_.ExpectClosing(TokenKind::RightParen, "')'", open)) return false;
   piece->is_whole = false;
-  piece->operand.value = piece->made.poison ? kPoison : function_.Result(piece->made.inst);
+  piece->operand.value = ResultOf(piece->made);
   return true;
 }
 

@@ -3,6 +3,7 @@
 #include "diag/errors/parse.h"
 #include "ir/module.h"
 #include "parse/definitions.h"
+#include "parse/keywords.h"
 #include "support/nearest.h"
 
 namespace adc::parse {
@@ -34,6 +35,14 @@ bool TokenStream::ExpectClosing(TokenKind kind, std::string_view what, diag::Sou
   if (Accept(kind)) return true;
   if (token_.kind != TokenKind::Bad) Missing(diag::E0118, what).AddNote(open, "the bracket is opened here");
   return false;
+}
+
+bool TokenStream::Claim(std::unordered_map<StringId, diag::SourceSpan>& places, StringId name,
+                        diag::SourceSpan span, const std::string& shown) {
+  auto [place, fresh] = places.try_emplace(name, span);
+  if (!fresh)
+    Error(diag::E0110, span, shown + " is defined twice").AddNote(place->second, "it is defined here");
+  return fresh;
 }
 
 TokenKind TokenStream::PeekKind() {
@@ -72,8 +81,7 @@ std::optional<ir::Scalar> ScalarFromWord(std::string_view word) {
 }
 
 bool BeginsType(TokenStream& stream, std::string_view word) {
-  if (ScalarFromWord(word) || word == "vec" || word == "mat" || word == "array" || word == "buffer")
-    return true;
+  if (ScalarFromWord(word) || IsTypeWithBrackets(word)) return true;
   if (!stream.BoundType(word).IsNone()) return true;
   const Definitions* definitions = stream.shared().definitions;
   return definitions != nullptr && definitions->NamesType(word);
@@ -178,7 +186,7 @@ bool ParseType(TokenStream& stream, Type* type) {
       return !named->IsNone();
     }
   }
-  if (word != "vec" && word != "mat" && word != "array" && word != "buffer") return UnknownType(stream);
+  if (!IsTypeWithBrackets(word)) return UnknownType(stream);
   stream.Advance();
   diag::SourceSpan open = stream.SpanNow();
   if (!stream.Expect(TokenKind::Less, "'<'")) return false;
@@ -186,8 +194,7 @@ bool ParseType(TokenStream& stream, Type* type) {
   // Element types nest twice at most: `buffer<vec<f32, 3>, 1>`; anything deeper is refused after the
   // recursion.
   bool outer = word == "array" || word == "buffer";
-  if (!outer && stream.Is(TokenKind::Word) && !ScalarFromWord(stream.Now().text) &&
-      (stream.IsWord("vec") || stream.IsWord("mat") || stream.IsWord("array") || stream.IsWord("buffer")))
+  if (!outer && stream.Is(TokenKind::Word) && IsTypeWithBrackets(stream.Now().text))
     return BadType(stream, stream.SpanNow(), "the components of a vector or matrix are scalars");
   if (outer && (stream.IsWord("array") || stream.IsWord("buffer")))
     return BadType(stream, stream.SpanNow(),

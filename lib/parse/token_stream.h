@@ -3,6 +3,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "ir/function.h"
@@ -89,6 +90,10 @@ class TokenStream {
   /// Says "expected ..., found ..." at the current token; silent where the lexer has complained about it.
   /// False, for a parser that gives up there.
   bool Unexpected(std::string_view what, std::string help = {});
+  /// Adds `name`, which messages call `shown`, to `places`. False where it is defined already, which this
+  /// says.
+  bool Claim(std::unordered_map<StringId, diag::SourceSpan>& places, StringId name, diag::SourceSpan span,
+             const std::string& shown);
   bool Full() const { return shared_.diagnostics.Full(); }
 
   const diag::SourceFile& file() const { return file_; }
