@@ -15,13 +15,6 @@ std::string Count(size_t count, const char* thing) {
   return std::to_string(count) + " " + thing + (count == 1 ? "" : "s");
 }
 
-/// How many operands an operation of plain form takes; 0: any number from 1.
-uint32_t Arity(OpForm form) {
-  if (form == OpForm::Unary) return 1;
-  if (form == OpForm::Binary) return 2;
-  return form == OpForm::Ternary ? 3 : 0;
-}
-
 std::string OperandIs(const Module& module, Op op, std::span<const Type> types, size_t position) {
   return "operand " + std::to_string(position + 1) + " of " + OpName(op) + " is " +
          TypeName(module, types[position]);
@@ -53,6 +46,12 @@ std::optional<Misfit> Unequal(const Module& module, Op op, std::span<const Type>
 }
 
 }  // namespace
+
+uint32_t Arity(OpForm form) {
+  if (form == OpForm::Unary) return 1;
+  if (form == OpForm::Binary) return 2;
+  return form == OpForm::Ternary ? 3 : 0;
+}
 
 std::string OpName(Op op) {
   return "'" + std::string(InfoOf(op).spelling) + "'";

@@ -25,6 +25,9 @@ Misfit ExplainOperands(const Module& module, Op op, std::span<const Type> operan
 /// regions yield.
 std::optional<Misfit> CheckInst(const Module& module, const Function& function, Inst inst);
 
+/// How many operands an operation of plain form takes; 0: any number from 1.
+uint32_t Arity(OpForm form);
+
 /// How messages name an instruction: `'add'`.
 std::string OpName(Op op);
 

@@ -1,6 +1,6 @@
 // Result types by rule. One switch over TypeRule without a default: a new rule must say here what it gives.
 
-#include "ir/op.h"
+#include "ir/check.h"
 
 namespace adc::ir {
 namespace {
@@ -44,10 +44,8 @@ bool IsSquare(Type t) {
 std::optional<Type> ResultType(Op op, std::span<const Type> operands) {
   const OpInfo& info = InfoOf(op);
   size_t given = operands.size();
-  bool fits = info.form == OpForm::Unary     ? given == 1
-              : info.form == OpForm::Binary  ? given == 2
-              : info.form == OpForm::Ternary ? given == 3
-                                             : info.form == OpForm::Variadic && given != 0;
+  uint32_t arity = Arity(info.form);
+  bool fits = arity != 0 ? given == arity : info.form == OpForm::Variadic && given != 0;
   if (!fits) return std::nullopt;
   Type a = operands[0];
   Type b = given > 1 ? operands[1] : kNoType;

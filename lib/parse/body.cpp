@@ -76,7 +76,7 @@ bool BodyParser::ParseBraces(Region& region) {
   diag::SourceSpan open = stream_.SpanNow();
   if (!stream_.Is(TokenKind::LeftBrace)) return stream_.Unexpected("'{'");
   if (!EnterNesting(open)) {
-    SkipDeepBlock();
+    if (!stream_.SkipBlock()) unclosed_reported_ = true;
     return true;
   }
   stream_.Advance();
@@ -86,12 +86,6 @@ bool BodyParser::ParseBraces(Region& region) {
   block_ = outer;
   LeaveNesting();
   return true;
-}
-
-void BodyParser::SkipDeepBlock() {
-  bool closed = false;
-  stream_.Resume(stream_.lexer().SkipBlock(stream_.Now().end, &closed));
-  if (!closed) unclosed_reported_ = true;
 }
 
 void BodyParser::ParseBlock(Region& region, diag::SourceSpan open) {

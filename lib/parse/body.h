@@ -155,7 +155,6 @@ class BodyParser {
   bool AttachComments(Region& region, const std::vector<StringId>& comments, size_t first);
   void Recover();
   void ParseOrphans();
-  void SkipDeepBlock();
   void PushNames();
   void PopNames();
   /// A name at `span` that means what is defined at `definition`.
@@ -241,7 +240,6 @@ class BodyParser {
   bool IsTypeWord();
   bool HasOperator() const;
   bool IsPureBlock(Block block) const;
-  void MoveInstructions(Block from, Block to);
   void NeedCondition(Operand& operand, const char* what);
   bool RefuseOperator(std::string_view what);
 
@@ -260,7 +258,6 @@ class BodyParser {
   bool ParseShape(diag::SourceSpan word, Made* made);
   bool ParseIdentity(diag::SourceSpan word, Made* made);
   bool ParseAccess(Op op, diag::SourceSpan word, Made* made);
-  bool ParseAccessBase(Op op, Operand* base, uint32_t* field);
   bool ParseIndices(std::vector<Operand>* operands);
   bool ParseComponent(uint32_t* component);
   void FinishAccess(Op op, std::vector<Operand>& operands, size_t indices, uint32_t field, uint32_t component,

@@ -2,6 +2,8 @@
 // `select`; where the right side reads memory, calls or chooses, or a side of a choice computes something,
 // they are an `if`.
 
+#include <utility>
+
 #include "diag/errors/parse.h"
 #include "ir/module.h"
 #include "parse/body.h"
@@ -34,7 +36,7 @@ bool BodyParser::ParseShortCircuit(Op op, int strength, Piece* piece) {
     return true;
   }
   if (IsPureBlock(made)) {
-    MoveInstructions(made, outer);
+    for (Inst inst : std::exchange(function_[made].insts, {})) function_.Append(outer, inst);
     Operand pair[] = {left, right};
     Combine(op, pair, span, &piece->operand);
     return true;
@@ -73,12 +75,6 @@ bool BodyParser::IsPureBlock(Block block) const {
     if (ir::InfoOf(function_[inst].op).effect != ir::Effect::Pure) return false;
   }
   return true;
-}
-
-void BodyParser::MoveInstructions(Block from, Block to) {
-  std::vector<Inst> insts = std::move(function_[from].insts);
-  function_[from].insts.clear();
-  for (Inst inst : insts) function_.Append(to, inst);
 }
 
 /// Makes a scalar i1 of `operand`, or poison after an error.

@@ -24,8 +24,6 @@
 
 namespace adc::parse {
 
-using ir::OpForm;
-
 namespace {
 
 struct Infix {
@@ -264,10 +262,7 @@ bool BodyParser::CombineTree(Op op, std::vector<Operand>& operands, diag::Source
     if (!condition && (!operands[n].IsLiteral() || !operands[n].stated.IsNone())) return false;
     if (condition && (operands[n].IsLiteral() || TypeOf(operands[n]) != ir::kI1)) return false;
   }
-  bool fits = ir::InfoOf(op).form == OpForm::Unary    ? operands.size() == 1
-              : ir::InfoOf(op).form == OpForm::Binary ? operands.size() == 2
-                                                      : operands.size() == 3;
-  if (!fits) return false;
+  if (operands.size() != ir::Arity(ir::InfoOf(op).form)) return false;
   TreeNode node;
   node.is_leaf = false;
   node.op = op;

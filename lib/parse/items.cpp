@@ -105,8 +105,7 @@ class ItemParser {
     stream_.lexer().SetQuiet(true);
     while (!stream_.Is(TokenKind::End) && !AtItem()) {
       if (stream_.Is(TokenKind::LeftBrace)) {
-        bool closed = false;
-        stream_.Resume(stream_.lexer().SkipBlock(stream_.Now().end, &closed));
+        stream_.SkipBlock();
       } else if (in_block && stream_.Is(TokenKind::RightBrace)) {
         break;
       } else {
@@ -201,8 +200,7 @@ class ItemParser {
     if (has_body) {
       bool closed = false;
       pending.end = stream_.lexer().SkipBlock(stream_.Now().end, &closed);
-      stream_.lexer().Seek(pending.end);
-      stream_.Advance();
+      stream_.Resume(pending.end);
     } else {
       pending.end = pending.body;
       stream_.Error(diag::E0101, word, "this has no body").AddHelp("write '{ ... }' after the signature");

@@ -71,15 +71,11 @@ class Lexer {
   Token Next();
   /// Comments that stood on lines of their own before the token last read, since the last call.
   std::vector<std::string_view> TakeComments() { return std::exchange(comments_, {}); }
-  /// Gives comments back that belong to a token that is still to be used.
-  void PutBack(std::vector<std::string_view> comments) { comments_ = std::move(comments); }
-  bool HasComments() const { return !comments_.empty(); }
   /// While quiet, the lexer passes over text that it cannot read without a message: the place has been
   /// reported.
   void SetQuiet(bool quiet) { quiet_ = quiet; }
   bool Quiet() const { return quiet_; }
 
-  uint32_t Offset() const { return at_; }
   uint32_t End() const { return end_; }
   /// Goes on reading elsewhere in the same text.
   void Seek(uint32_t offset) { at_ = offset; }

@@ -317,13 +317,6 @@ bool BodyParser::ParseField(const Operand& base, uint32_t* field) {
   return false;
 }
 
-bool BodyParser::ParseAccessBase(Op op, Operand* base, uint32_t* field) {
-  if (!stream_.Is(TokenKind::ValueName) && !stream_.Is(TokenKind::Symbol))
-    return stream_.Unexpected("the memory that " + ir::OpName(op) + " works on",
-                              "write '%x[%i]', '%g::mass[%i]' or '@w[%i]'");
-  return ParseName(base) && ParseField(*base, field);
-}
-
 bool BodyParser::ParseIndices(std::vector<Operand>* operands) {
   diag::SourceSpan open = stream_.SpanNow();
   if (!stream_.Is(TokenKind::LeftBracket))
@@ -355,7 +348,10 @@ bool BodyParser::ParseAccess(Op op, diag::SourceSpan word, Made* made) {
   std::vector<Operand> operands(1);
   uint32_t field = ir::kNoAttr;
   uint32_t component = ir::kNoAttr;
-  if (!ParseAccessBase(op, &operands[0], &field) || !ParseIndices(&operands)) return false;
+  if (!stream_.Is(TokenKind::ValueName) && !stream_.Is(TokenKind::Symbol))
+    return stream_.Unexpected("the memory that " + ir::OpName(op) + " works on",
+                              "write '%x[%i]', '%g::mass[%i]' or '@w[%i]'");
+  if (!ParseName(&operands[0]) || !ParseField(operands[0], &field) || !ParseIndices(&operands)) return false;
   size_t indices = operands.size() - 1;
   for (Operand& operand : operands) Resolve(operand, ir::kNoType);
   if (!ParseComponent(&component)) return false;

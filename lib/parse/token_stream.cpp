@@ -45,17 +45,10 @@ bool TokenStream::Claim(std::unordered_map<StringId, diag::SourceSpan>& places, 
   return fresh;
 }
 
-TokenKind TokenStream::PeekKind() {
-  bool quiet = lexer_.Quiet();
-  uint32_t offset = lexer_.Offset();
-  std::vector<std::string_view> comments = lexer_.TakeComments();
-  lexer_.SetQuiet(true);
-  TokenKind kind = lexer_.Next().kind;
-  lexer_.SetQuiet(quiet);
-  lexer_.Seek(offset);
-  lexer_.TakeComments();
-  lexer_.PutBack(std::move(comments));
-  return kind;
+TokenKind TokenStream::PeekKind() const {
+  Lexer ahead = lexer_;
+  ahead.SetQuiet(true);
+  return ahead.Next().kind;
 }
 
 void TokenStream::SplitSign() {
@@ -67,7 +60,6 @@ void TokenStream::SplitSign() {
 
 std::vector<StringId> TokenStream::TakeComments() {
   std::vector<StringId> comments;
-  if (!lexer_.HasComments()) return comments;
   for (std::string_view text : lexer_.TakeComments()) comments.push_back(module().Intern(text));
   return comments;
 }

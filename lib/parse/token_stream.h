@@ -69,7 +69,7 @@ class TokenStream {
   /// The current token is a number with a sign, where an operator may stand: it becomes the sign alone.
   void SplitSign();
   /// The kind of the token after the current one.
-  TokenKind PeekKind();
+  TokenKind PeekKind() const;
 
   diag::SourceSpan SpanNow() const { return lexer_.SpanOf(token_.begin, token_.end); }
   diag::SourceSpan SpanFrom(uint32_t begin) const { return lexer_.SpanOf(begin, previous_end_); }
@@ -120,6 +120,12 @@ class TokenStream {
   void Resume(uint32_t offset) {
     lexer_.Seek(offset);
     Advance();
+  }
+  /// Passes over the block whose '{' is the current token. False where it has no end.
+  bool SkipBlock() {
+    bool closed = false;
+    Resume(lexer_.SkipBlock(token_.end, &closed));
+    return closed;
   }
   std::vector<StringId> TakeComments();
 
