@@ -17,11 +17,12 @@
 #include <cstdlib>
 
 #include "analysis/digits.h"
+#include "analysis/loops.h"
 #include "ir/module.h"
 
 namespace adc::analysis {
 
-using ir::Function, ir::Inst, ir::Op, ir::Value, ir::ValueKind;
+using ir::Function, ir::Inst, ir::Op, ir::Value;
 
 namespace {
 
@@ -85,6 +86,11 @@ Value AccessFacts::Unwidened(Value index) const {
   }
 }
 
+bool AccessFacts::IsUniform(const AffineTerm& term, Inst loop) const {
+  return std::ranges::all_of(term.monomial.Atoms(),
+                             [&](Value atom) { return structure_.DefinedOutside(atom, loop); });
+}
+
 IndexWord AccessFacts::CommonWord(Value index_a, Value index_b) {
   const IndexWidths& widths = forms_.widths();
   // An index of 64 bits that is widened from one of 32 says no more than the narrow one.
@@ -143,19 +149,14 @@ Wide AccessFacts::MostOf(Value v, Wide most) const {
 
 bool AccessFacts::BoundDigit(Inst loop, uint32_t word_bits, Digit& digit) {
   const Function& f = *function_;
-  if (f[digit.index].kind != ValueKind::BlockParam) return false;
-  Inst owner = f[ir::Block(f[digit.index].owner)].owner;
+  Inst owner = LoopOfIndex(f, digit.index);
   uint32_t number = f[digit.index].number;
   if (!owner.Valid()) return false;
   digit.bits = forms_.BitsOf(digit.index);
   if (f[owner].op == Op::ParallelOver) {
-    uint32_t layout = f.TypeOf(f.Operand(owner, 0)).count;
-    const ir::LayoutField& field = module_->layouts[layout].fields[f[owner].attr];
-    BoundByConstant(digit, static_cast<int64_t>(field.axes[number].extent));
+    BoundByConstant(digit, CellsAlong(*module_, f, owner, number));
     return true;
   }
-  bool counts = (f[owner].op == Op::For && number == 0) || f[owner].op == Op::Parallel;
-  if (!counts) return false;
   Value lo = f.Operand(owner, 2 * number), hi = f.Operand(owner, 2 * number + 1);
   if (!structure_.DefinedOutside(lo, loop) || !structure_.DefinedOutside(hi, loop)) return false;
   hi = EndBehindGuard(lo, hi);
@@ -181,22 +182,16 @@ bool AccessFacts::TakeApart(Inst loop, uint32_t word_bits, std::span<const Value
                             Parts& parts) {
   for (const AffineTerm& term : form.terms) {
     Value moving;
-    for (uint32_t n = 0; n < term.monomial.degree; ++n) {
-      if (structure_.DefinedOutside(term.monomial.atoms[n], loop)) continue;
+    for (Value atom : term.monomial.Atoms()) {
+      if (structure_.DefinedOutside(atom, loop)) continue;
       if (moving.Valid()) return false;
-      moving = term.monomial.atoms[n];
+      moving = atom;
     }
     if (!moving.Valid()) {
       parts.uniform.terms.push_back(term);
       continue;
     }
-    AffineForm stride;
-    Monomial rest = term.monomial.Without(moving);
-    if (rest.degree == 0) {
-      stride.constant = term.coefficient;
-    } else {
-      stride.terms.push_back({rest, term.coefficient});
-    }
+    AffineForm stride = CoefficientOf(term, moving);
     bool is_own = std::find(own.begin(), own.end(), moving) != own.end();
     std::vector<Digit>& digits = is_own ? parts.own : parts.inner;
     auto known =
@@ -293,8 +288,7 @@ std::optional<Difference> Together(const Parts& a, const Parts& b) {
 void AccessFacts::Decode(Inst loop, Value index_a, Value index_b, const Gate& gate_a, const Gate& gate_b,
                          std::vector<Value>& decoded) {
   const Function& f = *function_;
-  std::span<const Value> own = f[f[loop].regions[0]].params;
-  if (f[loop].op == Op::For) own = own.first(1);
+  std::span<const Value> own = IndicesOf(f, loop);
   AffineForm form_a = forms_.Of(index_a), form_b = forms_.Of(index_b);
   IndexWord word = CommonWord(index_a, index_b);
   Parts a, b;
@@ -365,10 +359,7 @@ AccessFacts::Gate AccessFacts::GateOf(Inst loop, Inst access) {
 
 bool AccessFacts::RunsOnce(Inst loop, uint32_t axis) {
   const Function& f = *function_;
-  if (f[loop].op == Op::ParallelOver) {
-    uint32_t layout = f.TypeOf(f.Operand(loop, 0)).count;
-    return module_->layouts[layout].fields[f[loop].attr].axes[axis].extent <= 1;
-  }
+  if (f[loop].op == Op::ParallelOver) return CellsAlong(*module_, f, loop, axis) <= 1;
   Digit digit;
   digit.index = f[f[loop].regions[0]].params[axis];
   if (!BoundDigit(loop, forms_.BitsOf(digit.index), digit) || !digit.extent.IsConstant()) return false;
@@ -383,8 +374,7 @@ bool AccessFacts::TuplesDistinct(Inst loop, Inst a, Inst b) {
   Gate gate_a = GateOf(loop, a), gate_b = a == b ? gate_a : GateOf(loop, b);
   for (size_t axis = 0; axis < f.Indices(a).size(); ++axis)
     Decode(loop, f.Indices(a)[axis], f.Indices(b)[axis], gate_a, gate_b, decoded);
-  std::span<const Value> own = f[f[loop].regions[0]].params;
-  if (f[loop].op == Op::For) own = own.first(1);
+  std::span<const Value> own = IndicesOf(f, loop);
   DecodeTogether(loop, a, b, gate_a, gate_b, decoded);
   for (uint32_t n = 0; n < own.size(); ++n) {
     // An index that takes one value only cannot differ.
@@ -416,10 +406,7 @@ bool AccessFacts::MeetsElsewhere(Inst loop, Inst read, Inst write) {
     size_t moving = own.size();
     int64_t stride = 0;
     for (const AffineTerm& term : form.terms) {
-      bool uniform = true;
-      for (uint32_t n = 0; n < term.monomial.degree; ++n)
-        uniform = uniform && structure_.DefinedOutside(term.monomial.atoms[n], loop);
-      if (uniform) continue;
+      if (IsUniform(term, loop)) continue;
       auto index = std::find(own.begin(), own.end(), term.monomial.atoms[0]);
       if (term.monomial.degree != 1 || index == own.end() || moving != own.size()) return false;
       moving = static_cast<size_t>(index - own.begin());
@@ -485,8 +472,7 @@ bool AccessFacts::BehindLater(Inst loop, Inst read, Inst write) {
         stride = term.coefficient;
         continue;
       }
-      for (uint32_t n = 0; n < term.monomial.degree; ++n)
-        is_plain = is_plain && structure_.DefinedOutside(term.monomial.atoms[n], loop);
+      is_plain = is_plain && IsUniform(term, loop);
     }
     // `ahead` is how far the write lies in front; each iteration moves it by `moves`. They meet where a
     // multiple of `moves` takes `ahead` to 0, or once round.
@@ -530,11 +516,8 @@ bool AccessFacts::MayOverwriteLater(Inst read, Inst write) {
       if (parts && f[read].component != f[write].component) return false;
       for (std::span<const Value> indices : {f.Indices(read), f.Indices(write)}) {
         for (Value index : indices) {
-          for (const AffineTerm& term : forms_.Of(index).terms) {
-            for (uint32_t n = 0; n < term.monomial.degree; ++n) {
-              if (f.DefiningBlock(term.monomial.atoms[n]) != f.Body()) return true;
-            }
-          }
+          if (!forms_.Of(index).AllAtoms([&](Value atom) { return f.DefiningBlock(atom) == f.Body(); }))
+            return true;
         }
       }
       return false;
@@ -581,39 +564,32 @@ bool AccessFacts::InRange(Inst access, uint32_t axis) {
   const AffineForm& form = forms_.Of(f.Indices(access)[axis]);
   // The range of the index over loops with constant bounds.
   int64_t low = form.constant, high = form.constant;
-  bool bounded = true;
-  Inst single_loop;
   for (const AffineTerm& term : form.terms) {
     Value atom = term.monomial.atoms[0];
-    bounded = bounded && term.monomial.degree == 1 && f[atom].kind == ValueKind::BlockParam;
-    Inst owner = bounded ? f[ir::Block(f[atom].owner)].owner : Inst();
+    Inst owner = term.monomial.degree == 1 ? LoopOfIndex(f, atom) : Inst();
     if (!owner.Valid()) return false;
     uint32_t number = f[atom].number;
     int64_t first = 0, last = 0;
     if (f[owner].op == Op::ParallelOver) {
-      uint32_t layout = f.TypeOf(f.Operand(owner, 0)).count;
-      last = static_cast<int64_t>(module_->layouts[layout].fields[f[owner].attr].axes[number].extent) - 1;
-    } else if (f[owner].op == Op::Parallel || (f[owner].op == Op::For && number == 0)) {
-      single_loop = form.terms.size() == 1 && term.coefficient == 1 ? owner : Inst();
+      last = CellsAlong(*module_, f, owner, number) - 1;
+    } else {
+      bool is_single = form.terms.size() == 1 && term.coefficient == 1;
       std::optional<int64_t> lo = f.IntegerConstant(f.Operand(owner, 2 * number));
       std::optional<int64_t> hi = f.IntegerConstant(f.Operand(owner, 2 * number + 1));
       if (!lo) return false;
       first = *lo;
       if (hi) {
         last = *hi - 1;
-      } else if (single_loop.Valid() && type.IsBuffer() && first + form.constant >= 0) {
+      } else if (is_single && type.IsBuffer() && first + form.constant >= 0) {
         // `i + c` with `i` below `shape(base, axis) - d`, d >= c.
         const AffineForm& bound = forms_.Of(f.Operand(owner, 2 * number + 1));
-        if (bound.terms.size() != 1 || bound.terms[0].coefficient != 1) return false;
-        if (bound.terms[0].monomial.degree != 1) return false;
-        Inst shape = f.DefiningInst(bound.terms[0].monomial.atoms[0]);
+        Value extent = SingleAtom({0, bound.terms});
+        Inst shape = extent.Valid() ? f.DefiningInst(extent) : Inst();
         return shape.Valid() && f[shape].op == Op::Shape && f.Operand(shape, 0) == base &&
                f[shape].attr == axis && bound.constant + form.constant <= 0;
       } else {
         return false;
       }
-    } else {
-      return false;
     }
     if (last < first) return true;
     Wide at_first = static_cast<Wide>(term.coefficient) * first;

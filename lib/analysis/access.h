@@ -96,6 +96,8 @@ class AccessFacts {
   ir::Value EndBehindGuard(ir::Value lo, ir::Value hi);
   /// The value that a widened index has before it is widened.
   ir::Value Unwidened(ir::Value index) const;
+  /// True when all that the term multiplies is from outside of `loop`.
+  bool IsUniform(const AffineTerm& term, ir::Inst loop) const;
   /// Modulo what the polynomials of two indices say their difference.
   IndexWord CommonWord(ir::Value index_a, ir::Value index_b);
   /// The polynomial of `v` is its value over the integers.

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "analysis/access.h"
+#include "analysis/loops.h"
 
 namespace adc::analysis {
 
@@ -18,9 +19,9 @@ bool IsMultiple(const AffineForm& form, const AffineForm& radix) {
   const AffineTerm& by = radix.terms[0];
   return std::all_of(form.terms.begin(), form.terms.end(), [&](const AffineTerm& term) {
     Monomial rest = term.monomial;
-    for (uint32_t n = 0; n < by.monomial.degree; ++n) {
-      if (!rest.Has(by.monomial.atoms[n])) return false;
-      rest = rest.Without(by.monomial.atoms[n]);
+    for (Value atom : by.monomial.Atoms()) {
+      if (!rest.Has(atom)) return false;
+      rest = rest.Without(atom);
     }
     return term.coefficient % by.coefficient == 0;
   });
@@ -40,7 +41,7 @@ bool AccessFacts::AddInterval(Inst loop, const Order& order, Gate& gate) {
   if ((!less_outside && !greater_outside) || !quotients_.IsCounted(order.less)) return false;
   Value moving = less_outside ? order.greater : order.less;
   Value fixed = less_outside ? order.less : order.greater;
-  Value index = QuotientForms::SingleAtom(quotients_.Of(moving).form);
+  Value index = SingleAtom(quotients_.Of(moving).form);
   if (!index.Valid() || !quotients_.IsIndex(index)) return false;
   uint32_t bits = quotients_.BitsOf(moving);
   bool is_number = quotients_.IsNonnegative(index) && quotients_.SpanOf(index) < bits;
@@ -50,7 +51,7 @@ bool AccessFacts::AddInterval(Inst loop, const Order& order, Gate& gate) {
   const QuotientForms::Form& limit = quotients_.Of(fixed);
   if (less_outside || !order.strict || !is_number || !limit.radices.empty()) return true;
   Limit known{index, limit.form, bits, IsSigned(f, fixed), false};
-  Value value = QuotientForms::SingleAtom(limit.form);
+  Value value = SingleAtom(limit.form);
   if (value.Valid() && quotients_.QuotientOf(value) == nullptr && quotients_.BitsOf(value) <= bits) {
     bool widened = quotients_.BitsOf(value) < bits, signed_value = IsSigned(f, value);
     known.is_value = !signed_value || known.is_signed || quotients_.IsNonnegative(value);
@@ -75,10 +76,9 @@ std::vector<Value> AccessFacts::NonzeroAt(Inst loop, Inst access, const Gate& ga
   std::vector<Value> values;
   for (Inst around : structure_.Enclosing(access)) {
     if (around != loop && !structure_.Contains(loop, around)) continue;
-    uint32_t axes = f[around].op == Op::For ? 1 : 0;
-    if (f[around].op == Op::Parallel) axes = static_cast<uint32_t>(f[f[around].regions[0]].params.size());
+    if (f[around].op != Op::For && f[around].op != Op::Parallel) continue;
     // Inside a loop that begins at 0 or above, its end is not zero.
-    for (uint32_t n = 0; n < axes; ++n) {
+    for (uint32_t n = 0; n < IndicesOf(f, around).size(); ++n) {
       Value lo = f.Operand(around, 2 * n), hi = f.Operand(around, 2 * n + 1);
       if (f.IntegerConstant(lo).value_or(-1) >= 0) values.push_back(EndBehindGuard(lo, hi));
     }
@@ -101,7 +101,7 @@ bool AccessFacts::AreNonzero(Inst loop, Inst access, const Gate& gate, std::span
     if (!structure_.DefinedOutside(radix, loop)) return false;
     const QuotientForms::Form& form = quotients_.Of(radix);
     if (!form.radices.empty()) return false;
-    Value atom = QuotientForms::SingleAtom(form.form);
+    Value atom = SingleAtom(form.form);
     bool plain = atom.Valid() && quotients_.QuotientOf(atom) == nullptr;
     if (Inst inst = plain ? f.DefiningInst(atom) : Inst(); inst.Valid()) {
       // An index that is in range lies in an extent that is not zero.
@@ -172,23 +172,20 @@ void AccessFacts::DecodeTogether(Inst loop, Inst a, Inst b, const Gate& gate_a, 
     // An index of a loop is below the end of the loop as well.
     for (Inst around : structure_.Enclosing(outer == &gate_a ? a : b)) {
       if (f[around].op != Op::Parallel && f[around].op != Op::For) continue;
-      size_t axes = f[around].op == Op::For ? 1 : f[f[around].regions[0]].params.size();
-      for (uint32_t n = 0; n < axes; ++n) {
-        Value index = f[f[around].regions[0]].params[n];
+      for (uint32_t n = 0; n < IndicesOf(f, around).size(); ++n) {
+        Value index = IndicesOf(f, around)[n];
         Value end = EndBehindGuard(f.Operand(around, 2 * n), f.Operand(around, 2 * n + 1));
         const QuotientForms::Form& limit = quotients_.Of(end);
         if (!quotients_.IsNonnegative(index) || !limit.radices.empty()) continue;
-        Value value = QuotientForms::SingleAtom(limit.form);
+        Value value = SingleAtom(limit.form);
         bool is_value = value.Valid() && quotients_.QuotientOf(value) == nullptr && IsSigned(f, value) &&
                         quotients_.BitsOf(value) == quotients_.BitsOf(end);
         box.limits.push_back({index, limit.form, quotients_.BitsOf(end), true, is_value});
       }
     }
   }
-  std::span<const Value> own = f[f[loop].regions[0]].params;
-  if (f[loop].op == Op::For) own = own.first(1);
   Determination determination(structure_, quotients_, loop, std::move(box), decoded);
-  for (Value found : determination.Of(indices, own)) decoded.push_back(found);
+  for (Value found : determination.Of(indices, IndicesOf(f, loop))) decoded.push_back(found);
 }
 
 }  // namespace adc::analysis

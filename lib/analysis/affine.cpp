@@ -1,7 +1,5 @@
 #include "analysis/affine.h"
 
-#include <algorithm>
-
 namespace adc::analysis {
 
 using ir::Inst, ir::Op, ir::Type, ir::Value;
@@ -31,19 +29,10 @@ std::optional<Monomial> Product(const Monomial& a, const Monomial& b) {
   return product;
 }
 
-AffineForm Atom(Value v) {
-  AffineForm form;
-  Monomial monomial;
-  monomial.atoms[0] = v;
-  monomial.degree = 1;
-  form.terms.push_back({monomial, 1});
-  return form;
-}
-
 }  // namespace
 
 bool Monomial::Has(Value atom) const {
-  return std::find(atoms.begin(), atoms.begin() + degree, atom) != atoms.begin() + degree;
+  return std::ranges::find(Atoms(), atom) != Atoms().end();
 }
 
 Monomial Monomial::Without(Value atom) const {
@@ -57,6 +46,22 @@ Monomial Monomial::Without(Value atom) const {
     }
   }
   return rest;
+}
+
+AffineForm FormOf(Value atom) {
+  Monomial monomial{.atoms = {atom}, .degree = 1};
+  return {0, {{monomial, 1}}};
+}
+
+Value SingleAtom(const AffineForm& form) {
+  bool single = form.constant == 0 && form.terms.size() == 1 && form.terms[0].coefficient == 1 &&
+                form.terms[0].monomial.degree == 1;
+  return single ? form.terms[0].monomial.atoms[0] : Value();
+}
+
+AffineForm CoefficientOf(const AffineTerm& term, Value atom) {
+  if (term.monomial.degree == 1) return {term.coefficient, {}};
+  return {0, {{term.monomial.Without(atom), term.coefficient}}};
 }
 
 std::optional<AffineForm> Add(const AffineForm& a, const AffineForm& b, int64_t scale_b) {
@@ -135,7 +140,7 @@ AffineForm AffineForms::Compute(Value v, uint32_t depth) {
   if (uint32_t known = known_.Get(v)) return forms_[known - 1];
   if (std::optional<int64_t> constant = function_->IntegerConstant(v)) {
     if (Fits(*constant)) return {*constant, {}};
-    return Atom(v);
+    return FormOf(v);
   }
   Inst inst = function_->DefiningInst(v);
   std::optional<AffineForm> form;
@@ -168,14 +173,13 @@ AffineForm AffineForms::Compute(Value v, uint32_t depth) {
     if ((*function_)[inst].op != Op::Cast && BitsOf(v) == widths_.narrow) {
       int64_t limit = int64_t{1} << (widths_.narrow - 1);
       bool is_number = form->IsConstant() && form->constant >= -limit && form->constant < limit;
-      bool is_atom = form->constant == 0 && form->terms.size() == 1 && form->terms[0].coefficient == 1 &&
-                     form->terms[0].monomial.degree == 1 &&
-                     BitsOf(form->terms[0].monomial.atoms[0]) == widths_.narrow;
+      Value atom = SingleAtom(*form);
+      bool is_atom = atom.Valid() && BitsOf(atom) == widths_.narrow;
       narrow = !is_number && !is_atom;
     }
     if (narrow) narrow_.Insert(v);
   }
-  if (!form) form = Atom(AtomOf(v));
+  if (!form) form = FormOf(AtomOf(v));
   forms_.push_back(*form);
   known_[v] = static_cast<uint32_t>(forms_.size());
   return std::move(*form);

@@ -6,6 +6,7 @@
 // everything else is an atom. Arithmetic wraps, so that value and polynomial agree modulo 2^64 where the
 // value is computed without arithmetic of 32 bits, and modulo 2^32 elsewhere (AffineForms::IsNarrow).
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <optional>
@@ -24,6 +25,7 @@ struct Monomial {
 
   friend bool operator==(const Monomial&, const Monomial&) = default;
   friend auto operator<=>(const Monomial&, const Monomial&) = default;
+  std::span<const ir::Value> Atoms() const { return {atoms.data(), degree}; }
   bool Has(ir::Value atom) const;
   /// This monomial with one factor `atom` taken out; requires Has(atom).
   Monomial Without(ir::Value atom) const;
@@ -43,7 +45,20 @@ struct AffineForm {
 
   friend bool operator==(const AffineForm&, const AffineForm&) = default;
   bool IsConstant() const { return terms.empty(); }
+  /// Whether `holds` of each atom of each term.
+  template <class Holds>
+  bool AllAtoms(const Holds& holds) const {
+    return std::ranges::all_of(
+        terms, [&](const AffineTerm& term) { return std::ranges::all_of(term.monomial.Atoms(), holds); });
+  }
 };
+
+/// A polynomial that is one atom.
+AffineForm FormOf(ir::Value atom);
+/// The one atom that a polynomial is; invalid where it is more.
+ir::Value SingleAtom(const AffineForm& form);
+/// What a term, which has `atom` as a factor, multiplies it by.
+AffineForm CoefficientOf(const AffineTerm& term, ir::Value atom);
 
 /// Sums and products; empty where the result has too many terms, too high a degree, or coefficients that
 /// leave 62 bits.

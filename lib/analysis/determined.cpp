@@ -31,6 +31,8 @@
 
 #include <algorithm>
 
+#include "analysis/loops.h"
+
 namespace adc::analysis {
 
 using ir::Inst, ir::Op, ir::Value;
@@ -59,21 +61,17 @@ bool Determination::IsKnown(Value atom) const {
   if (std::find(known_.begin(), known_.end(), atom) != known_.end()) return true;
   const QuotientForms::Quotient* quotient = forms_.QuotientOf(atom);
   if (quotient == nullptr) return structure_.DefinedOutside(atom, loop_);
-  for (const AffineForm* form : {&quotient->x, &quotient->radix})
-    for (const AffineTerm& term : form->terms)
-      for (uint32_t n = 0; n < term.monomial.degree; ++n)
-        if (!IsKnown(term.monomial.atoms[n])) return false;
-  return true;
+  return AllKnown(quotient->x) && AllKnown(quotient->radix);
 }
 
 std::optional<AffineForm> Determination::ResolvedAtom(Value atom) {
-  if (forms_.QuotientOf(atom) == nullptr) return forms_.FormOf(atom);
+  if (forms_.QuotientOf(atom) == nullptr) return FormOf(atom);
   QuotientForms::Quotient quotient = *forms_.QuotientOf(atom);
   std::optional<AffineForm> x = Resolved(quotient.x);
   if (!x) return std::nullopt;
   if (*x == AffineForm{}) return x;
   quotient.x = std::move(*x);
-  Value inner_atom = QuotientForms::SingleAtom(quotient.x);
+  Value inner_atom = SingleAtom(quotient.x);
   const QuotientForms::Quotient* inner = inner_atom.Valid() ? forms_.QuotientOf(inner_atom) : nullptr;
   bool both_truncate = inner != nullptr && !inner->floors && !quotient.floors && inner->bits == quotient.bits;
   // Signed and unsigned division agree on numbers that are not negative.
@@ -102,8 +100,8 @@ std::optional<AffineForm> Determination::Resolved(const AffineForm& form) {
   AffineForm sum{form.constant, {}};
   for (const AffineTerm& term : form.terms) {
     std::optional<AffineForm> product = AffineForm{term.coefficient, {}};
-    for (uint32_t n = 0; n < term.monomial.degree && product; ++n) {
-      std::optional<AffineForm> factor = ResolvedAtom(term.monomial.atoms[n]);
+    for (Value atom : term.monomial.Atoms()) {
+      std::optional<AffineForm> factor = product ? ResolvedAtom(atom) : std::nullopt;
       product = factor ? Multiply(*product, *factor) : std::nullopt;
     }
     std::optional<AffineForm> next = product ? Add(sum, *product) : std::nullopt;
@@ -119,9 +117,7 @@ bool Determination::Learn(const CommonIndex& index) {
   CommonIndex resolved{std::move(*form), index.bits, index.whole};
   std::vector<const AffineTerm*> unknown;
   for (const AffineTerm& term : resolved.form.terms) {
-    bool known = true;
-    for (uint32_t n = 0; n < term.monomial.degree; ++n) known = known && IsKnown(term.monomial.atoms[n]);
-    if (!known) unknown.push_back(&term);
+    if (!AllKnown({0, {term}})) unknown.push_back(&term);
   }
   if (unknown.size() == 2) {
     if (LearnFromBox(resolved, *unknown[0], *unknown[1])) return true;
@@ -142,7 +138,7 @@ bool Determination::Learn(const CommonIndex& index) {
 
 bool Determination::IsStepped(Value index) const {
   if (!forms_.IsIndex(index)) return false;
-  Inst owner = function_[ir::Block(function_[index].owner)].owner;
+  Inst owner = LoopOfIndex(function_, index);
   return IsParallel(function_[owner].op) || function_.IntegerConstant(function_.Operand(owner, 2)) == 1;
 }
 
@@ -150,21 +146,16 @@ bool Determination::LearnFromBox(const CommonIndex& index, const AffineTerm& low
   if (!box_.is_box || !index.whole || low.monomial.degree != 1 || std::abs(low.coefficient) != 1)
     return false;
   Value x = low.monomial.atoms[0], y;
-  for (uint32_t n = 0; n < high.monomial.degree; ++n) {
-    Value atom = high.monomial.atoms[n];
+  for (Value atom : high.monomial.Atoms()) {
     if (IsStepped(atom) && !IsKnown(atom)) y = atom;
   }
   if (!IsStepped(x) || !y.Valid() || y == x) return false;
-  AffineForm stride;
-  Monomial rest = high.monomial.Without(y);
-  if (rest.Has(y)) return false;
-  (rest.degree == 0 ? stride.constant : stride.terms.emplace_back(AffineTerm{rest, 0}).coefficient) =
-      std::abs(high.coefficient);
+  if (high.monomial.Without(y).Has(y)) return false;
+  AffineForm stride = CoefficientOf({high.monomial, std::abs(high.coefficient)}, y);
   // The rest is the same for one x and y, whatever they are.
   bool alone = index.form.constant == 0 && index.form.terms.size() == 2;
   for (const AffineTerm& term : index.form.terms) {
-    for (uint32_t n = 0; n < term.monomial.degree; ++n) {
-      Value atom = term.monomial.atoms[n];
+    for (Value atom : term.monomial.Atoms()) {
       bool is_place = (&term == &low && atom == x) || (&term == &high && atom == y);
       bool is_fixed = forms_.QuotientOf(atom) == nullptr &&
                       (structure_.DefinedOutside(atom, loop_) || (IsStepped(atom) && IsKnown(atom)));
@@ -187,10 +178,7 @@ bool Determination::LearnFromBox(const CommonIndex& index, const AffineTerm& low
 }
 
 bool Determination::AllKnown(const AffineForm& form) const {
-  for (const AffineTerm& term : form.terms)
-    for (uint32_t n = 0; n < term.monomial.degree; ++n)
-      if (!IsKnown(term.monomial.atoms[n])) return false;
-  return true;
+  return form.AllAtoms([&](Value atom) { return IsKnown(atom); });
 }
 
 std::optional<Determination::NumberAndQuotient> Determination::Split(
@@ -198,11 +186,9 @@ std::optional<Determination::NumberAndQuotient> Determination::Split(
   NumberAndQuotient split;
   for (const AffineTerm* term : unknown) {
     Value factor;
-    for (uint32_t n = 0; n < term->monomial.degree; ++n)
-      if (!IsKnown(term->monomial.atoms[n])) factor = term->monomial.atoms[n];
-    AffineForm rest;
-    if (term->monomial.degree == 1) rest.constant = term->coefficient;
-    if (term->monomial.degree > 1) rest.terms.push_back({term->monomial.Without(factor), term->coefficient});
+    for (Value one : term->monomial.Atoms())
+      if (!IsKnown(one)) factor = one;
+    AffineForm rest = CoefficientOf(*term, factor);
     bool is_quotient = forms_.QuotientOf(factor) != nullptr;
     Value& atom = is_quotient ? split.p : split.i;
     AffineForm& sum = is_quotient ? split.of_p : split.of_i;
@@ -213,7 +199,7 @@ std::optional<Determination::NumberAndQuotient> Determination::Split(
   }
   if (!split.i.Valid() || !split.p.Valid() || !IsStepped(split.i)) return std::nullopt;
   const QuotientForms::Quotient& quotient = *forms_.QuotientOf(split.p);
-  if (!(quotient.x == QuotientForms::FormOf(split.i)) || quotient.floors) return std::nullopt;
+  if (!(quotient.x == FormOf(split.i)) || quotient.floors) return std::nullopt;
   return split;
 }
 
@@ -247,8 +233,7 @@ bool Determination::LearnFromTransposed(const CommonIndex& index, const NumberAn
   bool alone = index.form.constant == 0;
   for (const AffineForm* form : std::initializer_list<const AffineForm*>{&index.form, &quotient.radix}) {
     for (const AffineTerm& term : form->terms) {
-      for (uint32_t n = 0; n < term.monomial.degree; ++n) {
-        Value atom = term.monomial.atoms[n];
+      for (Value atom : term.monomial.Atoms()) {
         bool is_uniform = forms_.QuotientOf(atom) == nullptr && structure_.DefinedOutside(atom, loop_);
         if (!is_uniform && atom != i && atom != p) return false;
       }
@@ -269,7 +254,7 @@ bool Determination::LearnFromTransposed(const CommonIndex& index, const NumberAn
 }
 
 bool Determination::BeginsAtZero(Value index) const {
-  Inst owner = function_[ir::Block(function_[index].owner)].owner;
+  Inst owner = LoopOfIndex(function_, index);
   return function_[owner].op == Op::ParallelOver ||
          function_.IntegerConstant(function_.Operand(owner, 2 * function_[index].number)) == 0;
 }

@@ -123,21 +123,15 @@ std::vector<Value> ReadBack(const Difference& difference, IndexWord word, bool b
 }  // namespace
 
 bool AllNegative(const AffineForm& form) {
-  bool any = form.constant != 0;
-  if (form.constant > 0) return false;
-  for (const AffineTerm& term : form.terms) {
-    if (term.coefficient > 0) return false;
-    any = true;
-  }
-  return any;
+  return form != AffineForm{} && form.constant <= 0 &&
+         std::ranges::all_of(form.terms, [](const AffineTerm& term) { return term.coefficient <= 0; });
 }
 
 Wide MagnitudeOf(const AffineForm& form, const AffineForms& forms) {
   Wide sum = form.constant < 0 ? -Wide{form.constant} : Wide{form.constant};
   for (const AffineTerm& term : form.terms) {
     Wide product = term.coefficient < 0 ? -Wide{term.coefficient} : Wide{term.coefficient};
-    for (uint32_t n = 0; n < term.monomial.degree; ++n)
-      product = Times(product, Wide{1} << (forms.BitsOf(term.monomial.atoms[n]) - 1));
+    for (Value atom : term.monomial.Atoms()) product = Times(product, Wide{1} << (forms.BitsOf(atom) - 1));
     sum = std::min(sum + product, kUnbounded);
   }
   return sum;

@@ -1,10 +1,17 @@
 #include "analysis/loops.h"
 
 #include "analysis/structure.h"
+#include "ir/module.h"
 
 namespace adc::analysis {
 
 using ir::Block, ir::Function, ir::Inst, ir::Op, ir::Value;
+
+uint64_t TripsBetween(int64_t lo, int64_t hi, int64_t step) {
+  if (hi <= lo) return 0;
+  uint64_t distance = static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo);
+  return (distance - 1) / static_cast<uint64_t>(step) + 1;
+}
 
 std::optional<uint64_t> ConstantTrips(const Function& function, Inst loop) {
   if (function[loop].op != Op::For) return std::nullopt;
@@ -12,10 +19,7 @@ std::optional<uint64_t> ConstantTrips(const Function& function, Inst loop) {
   std::optional<int64_t> hi = function.IntegerConstant(function.Operand(loop, 1));
   std::optional<int64_t> step = function.IntegerConstant(function.Operand(loop, 2));
   if (!lo || !hi || !step || *step <= 0) return std::nullopt;
-  if (*hi <= *lo) return 0;
-  uint64_t distance = static_cast<uint64_t>(*hi) - static_cast<uint64_t>(*lo);
-  auto stride = static_cast<uint64_t>(*step);
-  return distance / stride + (distance % stride != 0 ? 1 : 0);
+  return TripsBetween(*lo, *hi, *step);
 }
 
 Value IterationNumber(ir::Builder& builder, Value index, Value low, Value step) {
@@ -72,6 +76,26 @@ Inst StepsOf(const Function& function, Inst loop) {
     if (function[inst].Has(ir::Word::Steps)) return inst;
   }
   return {};
+}
+
+std::span<const Value> IndicesOf(const Function& function, Inst loop) {
+  if (function[loop].op == Op::While) return {};
+  std::span<const Value> params = function[function[loop].regions[0]].params;
+  return function[loop].op == Op::For ? params.first(1) : params;
+}
+
+Inst LoopOfIndex(const Function& function, Value v) {
+  const ir::ValueData& data = function[v];
+  if (data.kind != ir::ValueKind::BlockParam) return {};
+  Inst owner = function[Block(data.owner)].owner;
+  bool is_index = owner.Valid() &&
+                  (IsParallel(function[owner].op) || (function[owner].op == Op::For && data.number == 0));
+  return is_index ? owner : Inst();
+}
+
+int64_t CellsAlong(const ir::Module& module, const Function& function, Inst over, uint32_t axis) {
+  const ir::Layout& layout = module.layouts[function.TypeOf(function.Operand(over, 0)).count];
+  return static_cast<int64_t>(layout.fields[function[over].attr].axes[axis].extent);
 }
 
 Block LoopYieldBlock(const Function& function, Inst loop) {

@@ -1,6 +1,6 @@
 #include "analysis/quotients.h"
 
-#include <algorithm>
+#include "analysis/loops.h"
 
 namespace adc::analysis {
 
@@ -21,21 +21,6 @@ bool IsWide(Scalar scalar) {
 
 }  // namespace
 
-AffineForm QuotientForms::FormOf(Value atom) {
-  AffineForm form;
-  Monomial monomial;
-  monomial.atoms[0] = atom;
-  monomial.degree = 1;
-  form.terms.push_back({monomial, 1});
-  return form;
-}
-
-Value QuotientForms::SingleAtom(const AffineForm& form) {
-  bool single = form.constant == 0 && form.terms.size() == 1 && form.terms[0].coefficient == 1 &&
-                form.terms[0].monomial.degree == 1;
-  return single ? form.terms[0].monomial.atoms[0] : Value();
-}
-
 bool QuotientForms::IsCounted(Value v) const {
   Type type = function_.TypeOf(v);
   return type.Is(Scalar::I32) || type.Is(Scalar::I64) || type.Is(Scalar::U32) || type.Is(Scalar::U64);
@@ -46,11 +31,7 @@ uint32_t QuotientForms::BitsOf(Value v) const {
 }
 
 bool QuotientForms::IsIndex(Value atom) const {
-  if (QuotientOf(atom) != nullptr || function_[atom].kind != ir::ValueKind::BlockParam) return false;
-  Inst owner = function_[ir::Block(function_[atom].owner)].owner;
-  if (!owner.Valid()) return false;
-  Op op = function_[owner].op;
-  return op == Op::Parallel || op == Op::ParallelOver || (op == Op::For && function_[atom].number == 0);
+  return QuotientOf(atom) == nullptr && LoopOfIndex(function_, atom).Valid();
 }
 
 const QuotientForms::Quotient* QuotientForms::QuotientOf(Value atom) const {
@@ -77,10 +58,9 @@ bool QuotientForms::IsNonnegative(Value atom) const {
       if (function_.IntegerConstant(operand).value_or(-1) >= 0) return true;
     return false;
   }
-  if (!IsIndex(atom)) return false;
-  Inst owner = function_[ir::Block(function_[atom].owner)].owner;
-  return function_[owner].op == Op::ParallelOver ||
-         function_.IntegerConstant(function_.Operand(owner, 2 * function_[atom].number)).value_or(-1) >= 0;
+  Inst loop = LoopOfIndex(function_, atom);
+  if (!loop.Valid() || function_[loop].op == Op::ParallelOver) return loop.Valid();
+  return function_.IntegerConstant(function_.Operand(loop, 2 * function_[atom].number)).value_or(-1) >= 0;
 }
 
 bool QuotientForms::IsNonnegative(const AffineForm& form, uint32_t bits) const {
@@ -88,10 +68,10 @@ bool QuotientForms::IsNonnegative(const AffineForm& form, uint32_t bits) const {
   if (Value atom = SingleAtom(form); atom.Valid()) return IsNonnegative(atom) && SpanOf(atom) < bits;
   // A remainder of a number that is not negative.
   for (const AffineTerm& term : form.terms) {
-    for (uint32_t n = 0; n < term.monomial.degree; ++n) {
-      const Quotient* quotient = QuotientOf(term.monomial.atoms[n]);
+    for (Value atom : term.monomial.Atoms()) {
+      const Quotient* quotient = QuotientOf(atom);
       if (quotient == nullptr || quotient->floors || quotient->bits != bits) continue;
-      std::optional<AffineForm> product = Multiply(quotient->radix, FormOf(term.monomial.atoms[n]));
+      std::optional<AffineForm> product = Multiply(quotient->radix, FormOf(atom));
       std::optional<AffineForm> rest = product ? Add(quotient->x, *product, -1) : std::nullopt;
       if (rest && *rest == form && IsNonnegative(quotient->x, bits)) return true;
     }

@@ -37,9 +37,6 @@ class QuotientForms {
   uint32_t BitsOf(ir::Value v) const;
   /// The index of a loop.
   bool IsIndex(ir::Value atom) const;
-  static AffineForm FormOf(ir::Value atom);
-  /// The one atom that a polynomial is; invalid where it is more.
-  static ir::Value SingleAtom(const AffineForm& form);
   /// The quotient that an atom stands for; null for a value of the function.
   const Quotient* QuotientOf(ir::Value atom) const;
   /// A quotient as a polynomial.

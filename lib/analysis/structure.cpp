@@ -80,9 +80,13 @@ bool Structure::DefinedOutside(Value v, Inst loop) const {
   return false;
 }
 
-Inst TopLevelOf(const Function& function, Inst inst) {
-  while (function[inst].parent != function.Body()) inst = function[function[inst].parent].owner;
+Inst HolderIn(const Function& function, Block block, Inst inst) {
+  while (inst.Valid() && function[inst].parent != block) inst = function.OwnerOf(inst);
   return inst;
+}
+
+Inst TopLevelOf(const Function& function, Inst inst) {
+  return HolderIn(function, function.Body(), inst);
 }
 
 bool IsParallel(Op op) {

@@ -27,6 +27,9 @@ class Structure {
   bool Contains(ir::Block outer, ir::Inst inner) const {
     return Begin(outer) <= Position(inner) && Position(inner) < End(outer);
   }
+  /// In textual order: `inst` and what it holds; what `block` holds.
+  std::span<const ir::Inst> Within(ir::Inst inst) const { return Between(Position(inst), End(inst)); }
+  std::span<const ir::Inst> Within(ir::Block block) const { return Between(Begin(block), End(block)); }
   /// Regions around the contents of `block`: 0 for the body of the function.
   uint32_t Depth(ir::Block block) const { return depth_[block.raw]; }
   /// The control instructions around `inst`, outermost first.
@@ -35,11 +38,17 @@ class Structure {
   bool DefinedOutside(ir::Value v, ir::Inst loop) const;
 
  private:
+  std::span<const ir::Inst> Between(uint32_t begin, uint32_t end) const {
+    return std::span(order_).subspan(begin, end - begin);
+  }
+
   const ir::Function* function_;
   std::vector<ir::Inst> order_;
   std::vector<uint32_t> position_, end_, block_begin_, block_end_, depth_;
 };
 
+/// The instruction of `block` that is `inst` or holds it; invalid where there is none.
+ir::Inst HolderIn(const ir::Function& function, ir::Block block, ir::Inst inst);
 /// The instruction of the function's body that is `inst` or holds it.
 ir::Inst TopLevelOf(const ir::Function& function, ir::Inst inst);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/loops.h"
 #include "analysis/memory.h"
 #include "analysis/walk.h"
 
@@ -57,8 +58,7 @@ bool Uniform::IsRead(ir::Inst load) const {
 
 void Uniform::VisitInst(ir::Inst inst) {
   const ir::InstData& data = function_[inst];
-  if (data.op == Op::For) return VisitFor(inst);
-  if (data.op == Op::While) return VisitWhile(inst);
+  if (IsSerialLoop(data.op)) return VisitLoop(inst);
   if (data.op == Op::If) return VisitIf(inst);
   bool is_shared = data.op == Op::Shape || data.op == Op::RowClaim || data.op == Op::RowCapacity;
   bool is_pure = ir::InfoOf(data.op).effect == ir::Effect::Pure || (data.op == Op::Load && IsRead(inst));
@@ -66,39 +66,25 @@ void Uniform::VisitInst(ir::Inst inst) {
   for (uint32_t n = 0; n < data.result_count; ++n) Vary(function_.Result(inst, n));
 }
 
-void Uniform::VisitCarried(ir::Inst loop, uint32_t n, ir::Value initial, ir::Value param, ir::Value yielded) {
-  if (!Has(initial) || !Has(yielded) || !BeginsTogether(loop)) Vary(param);
+void Uniform::VisitCarried(ir::Inst loop, uint32_t n) {
+  ir::Value param = CarriedParam(function_, loop, n);
+  bool alike = Has(CarriedInit(function_, loop, n)) && Has(CarriedYield(function_, loop, n));
+  if (!alike || !BeginsTogether(loop)) Vary(param);
   if (!Has(param) || !EndsTogether(loop)) Vary(function_.Result(loop, n));
 }
 
-void Uniform::VisitFor(ir::Inst inst) {
-  const ir::InstData& data = function_[inst];
-  ir::Block body = data.regions[0];
-  if (AnyVaries(function_.Operands(inst).subspan(0, 2)) && ragged_.Insert(inst)) changed_ = true;
-  if (!Has(function_.Operand(inst, 0))) Vary(function_[body].params[0]);
-  Visit(body);
-  ir::Inst end = function_.Terminator(body);
-  for (uint32_t n = 0; n < data.result_count; ++n)
-    VisitCarried(inst, n, function_.Operand(inst, 3 + n), function_[body].params[n + 1],
-                 function_.Operand(end, n));
-}
-
-void Uniform::VisitWhile(ir::Inst inst) {
-  const ir::InstData& data = function_[inst];
-  bool bounded = data.Has(ir::Word::HasMax);
-  ir::Block test = data.regions[0], body = data.regions[1];
-  const std::vector<ir::Value>& inside = function_[body].params;
-  Visit(test);
-  bool varies =
-      !Has(function_.Operand(function_.Terminator(test), 0)) || (bounded && !Has(function_.Operand(inst, 0)));
-  if (varies && ragged_.Insert(inst)) changed_ = true;
-  Visit(body);
-  ir::Inst end = function_.Terminator(body);
-  for (uint32_t n = 0; n < data.result_count; ++n) {
-    ir::Value param = function_[test].params[n];
-    VisitCarried(inst, n, function_.Operand(inst, n + (bounded ? 1 : 0)), param, function_.Operand(end, n));
-    if (n < inside.size() && !Has(param)) Vary(inside[n]);
-  }
+void Uniform::VisitLoop(ir::Inst loop) {
+  const ir::InstData& data = function_[loop];
+  bool is_for = data.op == Op::For;
+  if (is_for && !Has(function_.Operand(loop, 0))) Vary(function_[data.regions[0]].params[0]);
+  if (!is_for) Visit(data.regions[0]);
+  // What says how often it runs.
+  bool varies = is_for ? AnyVaries(function_.Operands(loop).first(2))
+                       : !Has(ConditionOf(function_, loop)) ||
+                             (data.Has(ir::Word::HasMax) && !Has(function_.Operand(loop, 0)));
+  if (varies && ragged_.Insert(loop)) changed_ = true;
+  Visit(LoopYieldBlock(function_, loop));
+  for (uint32_t n = 0; n < data.result_count; ++n) VisitCarried(loop, n);
 }
 
 void Uniform::VisitIf(ir::Inst inst) {

@@ -33,11 +33,9 @@ class Uniform {
  private:
   void Visit(ir::Block block);
   void VisitInst(ir::Inst inst);
-  void VisitFor(ir::Inst inst);
-  void VisitWhile(ir::Inst inst);
+  void VisitLoop(ir::Inst loop);
   void VisitIf(ir::Inst inst);
-  /// Visits carried value `n` of a loop: `param` comes from `initial`, then from `yielded`.
-  void VisitCarried(ir::Inst loop, uint32_t n, ir::Value initial, ir::Value param, ir::Value yielded);
+  void VisitCarried(ir::Inst loop, uint32_t n);
   bool AnyVaries(std::span<const ir::Value> values) const;
   void Vary(ir::Value value) { changed_ = varying_.Insert(value) || changed_; }
   bool IsRead(ir::Inst load) const;
