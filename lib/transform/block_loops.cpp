@@ -15,6 +15,7 @@
 #include "transform/block_loops.h"
 
 #include "analysis/loops.h"
+#include "analysis/structure.h"
 #include "ir/module.h"
 #include "transform/rewriter.h"
 
@@ -29,8 +30,7 @@ class BlockRewriter final : public Rewriter {
                 FoldConfig fold)
       : Rewriter(module, from, fold), length_of_(length_of) {
     for (uint32_t n = 0; n < from.InstCount() && !at_launch_.Valid(); ++n) {
-      bool is_loop = from[Inst(n)].op == Op::For || from[Inst(n)].op == Op::While;
-      if (is_loop && length_of(Inst(n)) == kSegmentAtLaunch) AddParameter();
+      if (analysis::IsSerialLoop(from[Inst(n)].op) && length_of(Inst(n)) == kSegmentAtLaunch) AddParameter();
     }
   }
 
@@ -52,11 +52,10 @@ class BlockRewriter final : public Rewriter {
 
   void Visit(Inst inst) override {
     Op op = from_[inst].op;
-    if (op != Op::For && op != Op::While) return Copy(inst);
+    if (!analysis::IsSerialLoop(op)) return Copy(inst);
     if (uint32_t length = length_of_(inst); length != 0)
       return op == Op::For ? BlockFor(inst, length) : BlockWhile(inst, length);
-    std::vector<Value> operands = MapAll(from_.Operands(inst));
-    Inst copy = CopyShell(inst, operands);
+    Inst copy = CopyShell(inst, MapAll(from_.Operands(inst)));
     if (!analysis::StepsOf(from_, inst).Valid()) {
       (*into_)[copy].words.Remove(ir::Word::Checkpoint);
       (*into_)[copy].attr = ir::kNoAttr;
@@ -101,35 +100,27 @@ class BlockRewriter final : public Rewriter {
     std::vector<Value> initial = MapAll(from_.Operands(inst).subspan(3));
     Inst outer = builder_.For(zero, segments, one, initial, direction.With(ir::Word::Checkpoint));
     if (length != kSegmentAtLaunch) (*into_)[outer].attr = length;
-    Block around = builder_.block();
-    Block outer_body = (*into_)[outer].regions[0];
-    builder_.SetBlock(outer_body);
-    Value begin = builder_.Make(Op::Mul, {(*into_)[outer_body].params[0], segment});
-    Value steps = builder_.Make(Op::Min, {segment, builder_.Make(Op::Sub, {count, begin})});
-    steps = builder_.Make(Op::Max, {steps, one});
-    std::vector<Value> carried((*into_)[outer_body].params.begin() + 1, (*into_)[outer_body].params.end());
-    Inst inner = builder_.For(zero, steps, one, carried, direction.With(ir::Word::Steps));
-    Block body = (*into_)[inner].regions[0];
-    builder_.SetBlock(body);
-    SetMapped(from_[source].params[0], Index((*into_)[body].params[0], begin, lo, step, index_type));
-    PassName(from_[source].params[0], Map(from_[source].params[0]));
-    for (size_t n = 1; n < from_[source].params.size(); ++n) {
-      Value param = (*into_)[body].params[n], checkpoint = (*into_)[outer_body].params[n];
-      (*into_)[param].name = (*into_)[checkpoint].name = from_[from_[source].params[n]].name;
-      SetMapped(from_[source].params[n], param);
-    }
-    for (Inst inner_inst : from_[source].insts) Visit(inner_inst);
-
-    builder_.SetBlock(outer_body);
-    builder_.SetSpan(data.span);
-    std::vector<Value> results;
-    for (uint32_t n = 0; n < data.result_count; ++n) results.push_back(into_->Result(inner, n));
-    builder_.Yield(results);
-    builder_.SetBlock(around);
-    for (uint32_t n = 0; n < data.result_count; ++n) {
-      SetMapped(from_.Result(inst, n), into_->Result(outer, n));
-      PassName(from_.Result(inst, n), into_->Result(outer, n));
-    }
+    std::vector<Value> carried = (*into_)[(*into_)[outer].regions[0]].params;
+    InBlock((*into_)[outer].regions[0], [&] {
+      Value begin = builder_.Make(Op::Mul, {carried[0], segment});
+      Value steps = builder_.Make(Op::Min, {segment, builder_.Make(Op::Sub, {count, begin})});
+      steps = builder_.Make(Op::Max, {steps, one});
+      Inst inner = builder_.For(zero, steps, one, std::span<const Value>(carried).subspan(1),
+                                direction.With(ir::Word::Steps));
+      InBlock((*into_)[inner].regions[0], [&] {
+        std::vector<Value> params = (*into_)[builder_.block()].params;
+        MapNamed(from_[source].params[0], Index(params[0], begin, lo, step, index_type));
+        for (size_t n = 1; n < params.size(); ++n) {
+          Value param = from_[source].params[n];
+          (*into_)[params[n]].name = (*into_)[carried[n]].name = from_[param].name;
+          SetMapped(param, params[n]);
+        }
+        for (Inst inner_inst : from_[source].insts) Visit(inner_inst);
+      });
+      builder_.SetSpan(data.span);
+      builder_.Yield(ResultsOf(inner));
+    });
+    MapResults(inst, ResultsOf(outer));
   }
 
   // The carried values of the loop over segments: those of the loop, the iterations of the segment before,
@@ -158,12 +149,13 @@ class BlockRewriter final : public Rewriter {
     Inst outer = builder_.While(has_max ? builder_.Make(Op::CeilDiv, {count, segment}) : Value(), initial,
                                 or_none.With(ir::Word::Checkpoint));
     if (length != kSegmentAtLaunch) (*into_)[outer].attr = length;
-    Block around = builder_.block();
     Block outer_test = (*into_)[outer].regions[0], outer_body = (*into_)[outer].regions[1];
+    Block around = builder_.block();
     std::vector<Value> carried = (*into_)[outer_test].params;
-    builder_.SetBlock(outer_test);
-    Value is_full = builder_.Make(Op::Ge, {carried[own], segment});
-    builder_.Terminate(Op::ContinueIf, {&is_full, 1});
+    InBlock(outer_test, [&] {
+      Value is_full = builder_.Make(Op::Ge, {carried[own], segment});
+      builder_.Terminate(Op::ContinueIf, {&is_full, 1});
+    });
 
     builder_.SetBlock(outer_body);
     Value most = segment;
@@ -175,36 +167,23 @@ class BlockRewriter final : public Rewriter {
     if (whole_is_endless) words.Add(ir::Word::OrNone);
     Inst inner = builder_.While(most, start, words);
     Block test = (*into_)[inner].regions[0], body = (*into_)[inner].regions[1];
-    const std::vector<Value>& params = from_[data.regions[0]].params;
-    for (size_t n = 0; n < own; ++n) {
-      (*into_)[(*into_)[test].params[n]].name = (*into_)[carried[n]].name = from_[params[n]].name;
-      SetMapped(params[n], (*into_)[test].params[n]);
-    }
+    MapParams(data.regions[0], carried);
+    MapParams(data.regions[0], (*into_)[test].params);
     Value steps = (*into_)[test].params[own];
-    builder_.SetBlock(test);
-    for (Inst own_inst : from_[data.regions[0]].insts) Visit(own_inst);
-    builder_.SetBlock(body);
-    for (Inst own_inst : from_[data.regions[1]].insts) {
-      if (from_[own_inst].op != Op::Yield) {
-        Visit(own_inst);
-        continue;
-      }
-      std::vector<Value> yields = MapAll(from_.Operands(own_inst));
+    VisitBlock(data.regions[0], test);
+    InBlock(body, [&] {
+      VisitContents(data.regions[1]);
+      std::vector<Value> yields = MapAll(from_.Operands(from_.Terminator(data.regions[1])));
       yields.push_back(builder_.Make(Op::Add, {steps, one}));
       builder_.Yield(yields);
-    }
+    });
 
-    builder_.SetBlock(outer_body);
     builder_.SetSpan(data.span);
-    std::vector<Value> results;
-    for (uint32_t n = 0; n <= own; ++n) results.push_back(into_->Result(inner, n));
+    std::vector<Value> results = ResultsOf(inner);
     if (has_max) results.push_back(builder_.Make(Op::Add, {carried[own + 1], segment}));
     builder_.Yield(results);
     builder_.SetBlock(around);
-    for (uint32_t n = 0; n < own; ++n) {
-      SetMapped(from_.Result(inst, n), into_->Result(outer, n));
-      PassName(from_.Result(inst, n), into_->Result(outer, n));
-    }
+    MapResults(inst, ResultsOf(outer));
   }
 
   /// The loop's own index. It fits its type however wide the numbers of iterations are.

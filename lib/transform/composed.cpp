@@ -75,17 +75,9 @@ class FunctionExpander final : public Rewriter {
     const ir::InstData& data = from_[inst];
     if (!ir::Has(data.op, ir::OwnText)) return Copy(inst);
     builder_.SetSpan(data.span);
-    std::vector<Value> operands = MapAll(from_.Operands(inst));
-    Define(inst, ExpandComposed(builder_, data.op, operands));
+    Define(inst, ExpandComposed(builder_, data.op, MapAll(from_.Operands(inst))));
   }
 };
-
-bool HasOwnText(const Function& function) {
-  for (uint32_t n = 0; n < function.InstCount(); ++n) {
-    if (ir::Has(function[Inst(n)].op, ir::OwnText)) return true;
-  }
-  return false;
-}
 
 }  // namespace
 
@@ -123,8 +115,8 @@ Value ExpandComposed(FoldingBuilder& builder, Op op, std::span<const Value> oper
 
 void ExpandFunctions(ir::Module& module, FoldConfig fold) {
   for (std::unique_ptr<Function>& function : module.functions) {
-    if (!HasOwnText(*function)) continue;
-    *function = std::move(*FunctionExpander(module, *function, fold).Run());
+    if (AnyInst(*function, [](const ir::InstData& data) { return ir::Has(data.op, ir::OwnText); }))
+      *function = std::move(*FunctionExpander(module, *function, fold).Run());
   }
 }
 

@@ -31,6 +31,7 @@
 #include <bit>
 
 #include "analysis/conditions.h"
+#include "analysis/loops.h"
 #include "analysis/memory.h"
 #include "analysis/structure.h"
 #include "analysis/uses.h"
@@ -117,17 +118,17 @@ class CountingRewriter final : public Rewriter {
     const ir::InstData& data = from_[loop];
     if (data.Has(ir::Word::HasMax)) return std::nullopt;
     Block test = data.regions[0];
-    for (uint32_t at = structure_.Begin(test); at < structure_.End(test); ++at) {
-      Op op = from_[structure_.Order()[at]].op;
+    for (Inst inst : structure_.Within(test)) {
+      Op op = from_[inst].op;
       bool plain = op == Op::If || ir::IsTerminator(op) || analysis::IsPureOrRead(op);
       if (!plain) return std::nullopt;
     }
     Facts conditions(from_), going(from_);
-    conditions.Add(from_.Operand(from_.Terminator(test), 0), true);
+    conditions.Add(analysis::ConditionOf(from_, loop), true);
     for (const Fact& one : conditions.all()) {
       const ir::ValueData& value = from_[one.condition];
       if (value.kind != ir::ValueKind::BlockParam || Block(value.owner) != test) continue;
-      going.Add(from_.Operand(from_.Terminator(data.regions[1]), value.number), one.truth);
+      going.Add(analysis::CarriedYield(from_, loop, value.number), one.truth);
     }
     for (const Fact& one : conditions.all()) {
       std::optional<Counted> counted = OfTest(loop, one, going);
@@ -201,7 +202,7 @@ class CountingRewriter final : public Rewriter {
     }
     const ir::ValueData& param = from_[compared];
     if (param.kind != ir::ValueKind::BlockParam || Block(param.owner) != test) return std::nullopt;
-    Value yielded = from_.Operand(from_.Terminator(from_[loop].regions[1]), param.number);
+    Value yielded = analysis::CarriedYield(from_, loop, param.number);
     uint32_t left = kMostSums;
     std::optional<uint64_t> change = ChangeOf(yielded, compared, going, left);
     if (!change) return std::nullopt;
@@ -215,7 +216,7 @@ class CountingRewriter final : public Rewriter {
     counted.step = static_cast<int64_t>(*change << unused) >> unused;
     counted.bound = bound;
     counted.steady = steady;
-    if (counted.step == 0 || counted.step == OfType(Signed(type)).low) return std::nullopt;
+    if (counted.step == 0 || counted.step == INT64_MIN >> unused) return std::nullopt;
     counted.first = Converted(ExtremesOf(Map(from_.Operand(loop, param.number))), type);
     // Numbers of fewer bits are sums of more bits, cut.
     counted.unwrapped = from_[loop].Has(ir::Word::Unwrapped) && from_.TypeOf(compared) == type &&
@@ -273,10 +274,8 @@ class CountingRewriter final : public Rewriter {
       return bits < 0 && ir::IsUnsigned(type.scalar) ? Extremes{INT64_MAX, INT64_MAX, true}
                                                      : Extremes{bits, bits};
     }
-    const ir::ValueData& data = (*into_)[v];
-    if (data.kind == ir::ValueKind::BlockParam && data.number == 0) {
-      Inst loop = (*into_)[Block(data.owner)].owner;
-      if (!loop.Valid() || (*into_)[loop].op != Op::For || depth == kMostSteps) return all;
+    if (Inst loop = analysis::LoopOfIndex(*into_, v); loop.Valid()) {
+      if ((*into_)[loop].op != Op::For || depth == kMostSteps) return all;
       Extremes lo = ExtremesOf(into_->Operand(loop, 0), depth + 1);
       Extremes hi = ExtremesOf(into_->Operand(loop, 1), depth + 1);
       return lo.low < hi.high ? Extremes{lo.low, hi.high - 1} : all;
@@ -315,19 +314,6 @@ class CountingRewriter final : public Rewriter {
     int64_t number = ir::IsSigned(to.scalar) ? static_cast<int64_t>(shifted) >> unused
                                              : static_cast<int64_t>(shifted >> unused);
     return {number, number};
-  }
-
-  static Type Signed(Type type) {
-    switch (ir::BitWidth(type.scalar)) {
-      case 8:
-        return Type::Of(Scalar::I8);
-      case 16:
-        return Type::Of(Scalar::I16);
-      case 32:
-        return ir::kI32;
-      default:
-        return ir::kI64;
-    }
   }
 
   // ---- How often it runs
@@ -474,7 +460,7 @@ class CountingRewriter final : public Rewriter {
     Value step = builder_.Int(shape.type, counted.step > 0 ? counted.step : -counted.step);
     Inst made =
         builder_.For(lo, hi, step, initial, shape.reversed ? ir::Words{ir::Word::Reversed} : ir::Words());
-    Block region = (*into_)[made].regions[0], outer = builder_.block();
+    Block region = (*into_)[made].regions[0];
     Value index = (*into_)[region].params[0], counter = from_[test].params[counted.number], carried;
     if (shape.form == Shape::Index) (*into_)[index].name = from_[counter].name;
     uint32_t place = 0;
@@ -485,17 +471,16 @@ class CountingRewriter final : public Rewriter {
       if (n == counted.number) carried = param;
       (*into_)[param].name = from_[from_[test].params[n]].name;
       SetMapped(from_[test].params[n], param);
-      SetMapped(from_.Result(loop, n), result);
-      PassName(from_.Result(loop, n), result);
+      MapNamed(from_.Result(loop, n), result);
     }
-    builder_.SetBlock(region);
-    Value number = CounterAt(index, counted, shape, start);
-    SetMapped(counter, number);
-    if (shape.form != Shape::Index) PassName(counter, number);
-    VisitContents(test);
-    VisitContents(data.regions[1]);
-    Yield(loop, counted, carried);
-    builder_.SetBlock(outer);
+    InBlock(region, [&] {
+      Value number = CounterAt(index, counted, shape, start);
+      SetMapped(counter, number);
+      if (shape.form != Shape::Index) PassName(counter, number);
+      VisitContents(test);
+      VisitContents(data.regions[1]);
+      Yield(loop, counted, carried);
+    });
     return made;
   }
 
@@ -510,27 +495,23 @@ class CountingRewriter final : public Rewriter {
     if (counted.may_go_on)
       trips = builder_.Make(Op::Select, {HoldsForEver(counted, start), builder_.I64(INT64_MAX), trips});
     Inst made = builder_.While(trips, initial);
-    Block test = from_[loop].regions[0], outer = builder_.block();
+    Block test = from_[loop].regions[0];
     Block new_test = (*into_)[made].regions[0], new_body = (*into_)[made].regions[1];
     std::vector<Value> params = (*into_)[new_test].params;
-    for (uint32_t n = 0; n < from_[loop].result_count; ++n) {
-      Value param = from_[test].params[n];
-      SetMapped(param, params[n]);
-      (*into_)[params[n]].name = from_[param].name;
-      SetMapped(from_.Result(loop, n), into_->Result(made, n));
-      PassName(from_.Result(loop, n), into_->Result(made, n));
-    }
+    MapParams(test, params);
+    MapResults(loop, ResultsOf(made));
     Value counter = carries ? params.back() : params[counted.number];
     (*into_)[counter].name = from_[from_[test].params[counted.number]].name;
     SetMapped(from_[test].params[counted.number], counter);
-    builder_.SetBlock(new_test);
-    VisitContents(test);
-    Value condition = Map(from_.Operand(from_.Terminator(test), 0));
-    builder_.Terminate(Op::ContinueIf, {&condition, 1});
-    builder_.SetBlock(new_body);
-    VisitContents(from_[loop].regions[1]);
-    Yield(loop, counted, counter);
-    builder_.SetBlock(outer);
+    InBlock(new_test, [&] {
+      VisitContents(test);
+      Value condition = Map(analysis::ConditionOf(from_, loop));
+      builder_.Terminate(Op::ContinueIf, {&condition, 1});
+    });
+    InBlock(new_body, [&] {
+      VisitContents(from_[loop].regions[1]);
+      Yield(loop, counted, counter);
+    });
     return made;
   }
 
@@ -574,18 +555,11 @@ class CountingRewriter final : public Rewriter {
   bool any_ = false;
 };
 
-bool HasWhile(const Function& function) {
-  for (uint32_t n = 0; n < function.InstCount(); ++n) {
-    if (function[Inst(n)].op == Op::While) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 void CountLoops(ir::Module& module, const CountLoopsConfig& config) {
   for (const std::unique_ptr<Function>& function : module.functions) {
-    if (!HasWhile(*function)) continue;
+    if (!AnyInst(*function, [](const ir::InstData& data) { return data.op == Op::While; })) continue;
     CountingRewriter rewriter(module, *function, config.fold);
     std::unique_ptr<Function> counted = rewriter.Run();
     if (rewriter.any()) *function = std::move(*counted);

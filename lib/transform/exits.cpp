@@ -101,15 +101,14 @@ class ExitRewriter final : public Rewriter {
   /// Whether the loop carries whether it goes on.
   bool SaysGoesOn(Inst loop) const {
     Op op = from_[loop].op;
-    bool is_loop = op == Op::For || op == Op::While;
-    return is_loop && ((left_[loop.raw] & kByBreak) != 0 || !WaysOf(loop).empty());
+    return analysis::IsSerialLoop(op) && ((left_[loop.raw] & kByBreak) != 0 || !WaysOf(loop).empty());
   }
 
   void Visit(Inst inst) override {
     Op op = from_[inst].op;
-    if (op == Op::Scope) return TakeResults(inst, Follow(from_[inst].regions[0], 0, nullptr, FormOf(inst)));
+    if (op == Op::Scope) return MapResults(inst, Follow(from_[inst].regions[0], 0, nullptr, FormOf(inst)));
     if (left_[inst.raw] == 0) return Copy(inst);
-    TakeResults(inst, WriteLoop(inst));
+    MapResults(inst, WriteLoop(inst));
   }
 
   /// The types of what leaves for `target`.
@@ -166,10 +165,7 @@ class ExitRewriter final : public Rewriter {
   }
 
   void WriteRegion(Block source, Block into, const Form& form) {
-    Block around = builder_.block();
-    builder_.SetBlock(into);
-    builder_.Yield(Follow(source, 0, nullptr, form));
-    builder_.SetBlock(around);
+    InBlock(into, [&] { builder_.Yield(Follow(source, 0, nullptr, form)); });
   }
 
   /// The initial values of a loop: no way out is taken, and it goes on.
@@ -178,14 +174,6 @@ class ExitRewriter final : public Rewriter {
     values.resize(form.types.size());
     values[form.goes_on] = builder_.Int(ir::kI1, 1);
     return WithZeros(std::move(values), form);
-  }
-
-  /// The parameters of a loop that are those of the source, from the first on.
-  void TakeParams(const std::vector<Value>& source, std::span<const Value> params) {
-    for (size_t n = 0; n < source.size(); ++n) {
-      SetMapped(source[n], params[n]);
-      (*into_)[params[n]].name = from_[source[n]].name;
-    }
   }
 
   /// A `for` that may be left: a `while` that counts.
@@ -208,21 +196,19 @@ class ExitRewriter final : public Rewriter {
     Inst loop = builder_.While(trips, initial);
     (*into_)[loop].words.Add(data.words.Of({ir::Word::Checkpoint}));
     (*into_)[loop].attr = data.attr;
-    Block around = builder_.block();
     Block test = (*into_)[loop].regions[0], body = (*into_)[loop].regions[1];
     std::vector<Value> params = (*into_)[test].params;
     // The index comes last here, and first there.
     std::vector<Value> in_order = params;
     std::rotate(in_order.begin(), in_order.end() - 1, in_order.end());
-    TakeParams(from_[data.regions[0]].params, in_order);
-    builder_.SetBlock(test);
-    builder_.Terminate(Op::ContinueIf, {&params[form.goes_on], 1});
-    builder_.SetBlock(body);
-    std::vector<Value> values = Follow(data.regions[0], 0, nullptr, form);
-    builder_.SetSpan(data.span);
-    values.push_back(builder_.Make(reversed ? Op::Sub : Op::Add, {params.back(), step}));
-    builder_.Yield(values);
-    builder_.SetBlock(around);
+    MapParams(data.regions[0], in_order);
+    InBlock(test, [&] { builder_.Terminate(Op::ContinueIf, {&params[form.goes_on], 1}); });
+    InBlock(body, [&] {
+      std::vector<Value> values = Follow(data.regions[0], 0, nullptr, form);
+      builder_.SetSpan(data.span);
+      values.push_back(builder_.Make(reversed ? Op::Sub : Op::Add, {params.back(), step}));
+      builder_.Yield(values);
+    });
     return ResultsOf(loop);
   }
 
@@ -235,18 +221,16 @@ class ExitRewriter final : public Rewriter {
     Inst loop = builder_.For(Map(from_.Operand(inst, 0)), Map(from_.Operand(inst, 1)),
                              Map(from_.Operand(inst, 2)), initial, data.words);
     (*into_)[loop].attr = data.attr;
-    Block around = builder_.block();
     Block body = (*into_)[loop].regions[0];
     std::vector<Value> params = (*into_)[body].params;
-    TakeParams(from_[data.regions[0]].params, params);
-    builder_.SetBlock(body);
-    Inst choice = builder_.If(params[form.goes_on + 1], form.types);
-    WriteRegion(data.regions[0], (*into_)[choice].regions[0], form);
-    builder_.SetBlock((*into_)[choice].regions[1]);
-    builder_.Yield(std::span<const Value>(params).subspan(1));
-    builder_.SetBlock(body);
-    builder_.Yield(ResultsOf(choice));
-    builder_.SetBlock(around);
+    MapParams(data.regions[0], params);
+    InBlock(body, [&] {
+      Inst choice = builder_.Branch(
+          params[form.goes_on + 1], form.types,
+          [&] { builder_.Yield(Follow(data.regions[0], 0, nullptr, form)); },
+          [&] { builder_.Yield(std::span<const Value>(params).subspan(1)); });
+      builder_.Yield(ResultsOf(choice));
+    });
     return ResultsOf(loop);
   }
 
@@ -258,15 +242,14 @@ class ExitRewriter final : public Rewriter {
     std::vector<Value> initial = Initial(from_.Operands(inst).subspan(has_max ? 1 : 0), form);
     Inst loop = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.words);
     (*into_)[loop].attr = data.attr;
-    Block around = builder_.block();
     Block test = (*into_)[loop].regions[0], body = (*into_)[loop].regions[1];
     std::vector<Value> params = (*into_)[test].params;
-    TakeParams(from_[data.regions[0]].params, params);
-    builder_.SetBlock(test);
-    Value more = WriteTest(data.regions[0], params[form.goes_on]);
-    builder_.Terminate(Op::ContinueIf, {&more, 1});
+    MapParams(data.regions[0], params);
+    InBlock(test, [&] {
+      Value more = WriteTest(data.regions[0], params[form.goes_on]);
+      builder_.Terminate(Op::ContinueIf, {&more, 1});
+    });
     WriteRegion(data.regions[1], body, form);
-    builder_.SetBlock(around);
     return ResultsOf(loop);
   }
 
@@ -312,30 +295,15 @@ class ExitRewriter final : public Rewriter {
         types.push_back(from_.TypeOf(leaving.back()));
       }
     }
-    Inst choice = builder_.If(go, types);
-    Block around = builder_.block();
-    builder_.SetBlock((*into_)[choice].regions[0]);
-    for (size_t n = 0; n + 1 < insts.size(); ++n) {
-      if (from_[insts[n]].op != Op::Alloca) Visit(insts[n]);
-    }
-    builder_.Yield(MapAll(leaving));
-    builder_.SetBlock((*into_)[choice].regions[1]);
-    std::vector<Value> zeros;
-    for (Type type : types) zeros.push_back(ZeroOf(type));
-    builder_.Yield(zeros);
-    builder_.SetBlock(around);
-    for (uint32_t n = 1; n < leaving.size(); ++n) {
-      SetMapped(leaving[n], into_->Result(choice, n));
-      PassName(leaving[n], into_->Result(choice, n));
-    }
+    auto evaluate = [&] {
+      for (size_t n = 0; n + 1 < insts.size(); ++n) {
+        if (from_[insts[n]].op != Op::Alloca) Visit(insts[n]);
+      }
+      builder_.Yield(MapAll(leaving));
+    };
+    Inst choice = builder_.Branch(go, types, evaluate, [&] { builder_.Yield(ZerosOf(types)); });
+    for (uint32_t n = 1; n < leaving.size(); ++n) MapNamed(leaving[n], into_->Result(choice, n));
     return into_->Result(choice, 0);
-  }
-
-  void TakeResults(Inst inst, std::span<const Value> values) {
-    for (uint32_t n = 0; n < from_[inst].result_count; ++n) {
-      SetMapped(from_.Result(inst, n), values[n]);
-      PassName(from_.Result(inst, n), values[n]);
-    }
   }
 
   // --- Bodies --------------------------------------------------------------------------------------------
@@ -396,7 +364,7 @@ class ExitRewriter final : public Rewriter {
   std::vector<Value> ComeToEnd(Inst yield, const Rest* rest, const Form& form) {
     std::vector<Value> values = MapAll(from_.Operands(yield));
     if (rest != nullptr) {
-      TakeResults(rest->before, values);
+      MapResults(rest->before, values);
       return Follow(from_[rest->before].parent, rest->next, rest->outer, form);
     }
     values.resize(form.types.size());
@@ -420,15 +388,17 @@ class ExitRewriter final : public Rewriter {
   std::vector<Value> WriteBranch(Inst inst, const Rest& rest, const Form& form) {
     const ir::InstData& data = from_[inst];
     if (ComesToEnd(data.regions[0]) && ComesToEnd(data.regions[1])) return WriteThenRest(inst, rest, form);
+    return Settle(WriteIf(inst, &rest, form), form);
+  }
+
+  /// The `if` once more, with results in the order of `form`.
+  Inst WriteIf(Inst inst, const Rest* rest, const Form& form) {
+    const ir::InstData& data = from_[inst];
     builder_.SetSpan(data.span);
-    Inst choice = builder_.If(Map(from_.Operand(inst, 0)), form.types);
-    Block around = builder_.block();
-    for (uint32_t r = 0; r < 2; ++r) {
-      builder_.SetBlock((*into_)[choice].regions[r]);
-      builder_.Yield(Follow(data.regions[r], 0, &rest, form));
-    }
-    builder_.SetBlock(around);
-    return Settle(choice, form);
+    return builder_.Branch(
+        Map(from_.Operand(inst, 0)), form.types,
+        [&] { builder_.Yield(Follow(data.regions[0], 0, rest, form)); },
+        [&] { builder_.Yield(Follow(data.regions[1], 0, rest, form)); });
   }
 
   /// The results of the `if` that was written last. Where both branches are cheap, selects take its place,
@@ -438,7 +408,7 @@ class ExitRewriter final : public Rewriter {
   std::vector<Value> Settle(Inst choice, const Form& form) {
     std::vector<Value> results = ResultsOf(choice);
     Op around = from_[form.inst].op;
-    bool carried = (around == Op::For || around == Op::While) && form.ways.empty();
+    bool carried = analysis::IsSerialLoop(around) && form.ways.empty();
     std::vector<Inst>& insts = (*into_)[builder_.block()].insts;
     Value condition = into_->Operand(choice, 0);
     auto& [yes, no] = (*into_)[choice].regions;
@@ -459,14 +429,11 @@ class ExitRewriter final : public Rewriter {
     Form inner = FormOf(inst);
     std::vector<Value> values;
     if (data.op == Op::If) {
-      builder_.SetSpan(data.span);
-      Inst first = builder_.If(Map(from_.Operand(inst, 0)), inner.types);
-      for (uint32_t r = 0; r < 2; ++r) WriteRegion(data.regions[r], (*into_)[first].regions[r], inner);
-      values = Settle(first, inner);
+      values = Settle(WriteIf(inst, nullptr, inner), inner);
     } else {
       values = data.op == Op::Scope ? Follow(data.regions[0], 0, nullptr, inner) : WriteLoop(inst);
     }
-    TakeResults(inst, values);
+    MapResults(inst, values);
     if (!ComesToEnd(inst)) return PassOn(values, inner, form);
     builder_.SetSpan(data.span);
     Value left;
@@ -474,13 +441,9 @@ class ExitRewriter final : public Rewriter {
       Value taken = Taken(way, values, inner);
       left = left.Valid() ? builder_.Make(Op::Or, {left, taken}) : taken;
     }
-    Inst second = builder_.If(left, form.types);
-    Block around = builder_.block();
-    builder_.SetBlock((*into_)[second].regions[0]);
-    builder_.Yield(PassOn(values, inner, form));
-    builder_.SetBlock((*into_)[second].regions[1]);
-    builder_.Yield(Follow(data.parent, rest.next, rest.outer, form));
-    builder_.SetBlock(around);
+    Inst second = builder_.Branch(
+        left, form.types, [&] { builder_.Yield(PassOn(values, inner, form)); },
+        [&] { builder_.Yield(Follow(data.parent, rest.next, rest.outer, form)); });
     return Settle(second, form);
   }
 
@@ -497,12 +460,6 @@ class ExitRewriter final : public Rewriter {
       Put(way.target, values.subspan(way.first, count), Taken(way, values, inner), form, &out);
     }
     return WithZeros(std::move(out), form);
-  }
-
-  std::vector<Value> ResultsOf(Inst inst) const {
-    std::vector<Value> results;
-    for (uint32_t n = 0; n < (*into_)[inst].result_count; ++n) results.push_back(into_->Result(inst, n));
-    return results;
   }
 
   /// The values, with zeros for those that are not there.

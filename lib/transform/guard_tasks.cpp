@@ -63,19 +63,9 @@ class GuardRewriter final : public Rewriter {
     builder_.SetSpan(data.span);
     std::vector<Type> types;
     for (uint32_t n = 0; n < data.result_count; ++n) types.push_back(from_.TypeOf(from_.Result(inst, n)));
-    Inst chosen = builder_.If(condition, types);
-    for (uint32_t r = 0; r < 2; ++r) EndRegion(chosen, r, yields[r]);
-    for (uint32_t n = 0; n < data.result_count; ++n) {
-      SetMapped(from_.Result(inst, n), into_->Result(chosen, n));
-      PassName(from_.Result(inst, n), into_->Result(chosen, n));
-    }
-  }
-
-  void EndRegion(Inst inst, uint32_t number, std::span<const Value> values) {
-    Block around = builder_.block();
-    builder_.SetBlock((*into_)[inst].regions[number]);
-    builder_.Yield(values);
-    builder_.SetBlock(around);
+    Inst chosen = builder_.Branch(
+        condition, types, [&] { builder_.Yield(yields[0]); }, [&] { builder_.Yield(yields[1]); });
+    MapResults(inst, ResultsOf(chosen));
   }
 
   void OpenBranch(Block branch, Value guard) {
@@ -128,20 +118,12 @@ class GuardRewriter final : public Rewriter {
     std::vector<Type> types;
     for (Value v : leaving) types.push_back(from_.TypeOf(v));
     builder_.SetSpan(from_[guarded[0]].span);
-    std::vector<Value> zeros;
-    Inst choice = builder_.If(guard, types);
-    Block around = builder_.block();
-    builder_.SetBlock((*into_)[choice].regions[0]);
-    for (Inst inst : guarded) Copy(inst);
-    builder_.Yield(MapAll(leaving));
-    builder_.SetBlock((*into_)[choice].regions[1]);
-    for (Type type : types) zeros.push_back(ZeroOf(type));
-    builder_.Yield(zeros);
-    builder_.SetBlock(around);
-    for (uint32_t n = 0; n < leaving.size(); ++n) {
-      SetMapped(leaving[n], into_->Result(choice, n));
-      PassName(leaving[n], into_->Result(choice, n));
-    }
+    auto run = [&] {
+      for (Inst inst : guarded) Copy(inst);
+      builder_.Yield(MapAll(leaving));
+    };
+    Inst choice = builder_.Branch(guard, types, run, [&] { builder_.Yield(ZerosOf(types)); });
+    for (uint32_t n = 0; n < leaving.size(); ++n) MapNamed(leaving[n], into_->Result(choice, n));
   }
 
   /// The values among `made` that an instruction reads which lies in none of `insts`, in order.
@@ -181,11 +163,7 @@ class GuardRewriter final : public Rewriter {
     Inst copy = builder_.Parallel(bounds, block_size);
     (*into_)[copy].words = data.words;
     Block body = (*into_)[copy].regions[0];
-    const std::vector<Value>& params = from_[data.regions[0]].params;
-    for (size_t n = 0; n < params.size(); ++n) {
-      SetMapped(params[n], (*into_)[body].params[n]);
-      (*into_)[(*into_)[body].params[n]].name = from_[params[n]].name;
-    }
+    MapParams(data.regions[0], (*into_)[body].params);
     VisitBlock(data.regions[0], body);
   }
 

@@ -52,27 +52,20 @@ class InlineRewriter final : public Rewriter {
     const Function& callee = *module_.Find(from_[inst].symbol);
     bool stays = config_.keep_custom_derivatives && HasOwnDerivative(callee);
     if (stays && (IsOpened(from_, inst) || !TakesMemory(callee))) return Copy(inst);
-    if (IsOpened(from_, inst)) {
-      for (Inst inner : from_[from_[inst].regions[0]].insts) {
-        if (from_[inner].op != Op::Yield) Visit(inner);
-      }
-      return;
-    }
+    if (IsOpened(from_, inst)) return VisitContents(from_[inst].regions[0]);
     if (stays) return Open(inst, callee);
     Paste(inst, callee);
   }
 
   /// The call with its body as a region.
   void Open(Inst inst, const Function& callee) {
-    std::vector<Value> operands = MapAll(from_.Operands(inst));
-    Inst call = CopyShell(inst, operands);
+    Inst call = CopyShell(inst, MapAll(from_.Operands(inst)));
     Block region = into_->NewBlock(call);
     (*into_)[call].regions[0] = region;
-    Block around = builder_.block();
-    builder_.SetBlock(region);
-    Paste(inst, callee);
-    builder_.Yield({});
-    builder_.SetBlock(around);
+    InBlock(region, [&] {
+      Paste(inst, callee);
+      builder_.Yield({});
+    });
   }
 
   void Paste(Inst inst, const Function& callee) {

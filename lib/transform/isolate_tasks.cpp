@@ -93,8 +93,8 @@ class IsolateRewriter final : public Rewriter {
     std::vector<uint32_t> last_reader(from_.ValueCount(), kNoTask);
     for (uint32_t task = 0; task < tasks_.size(); ++task) {
       for (uint32_t n = tasks_[task].first; n < tasks_[task].last; ++n) {
-        for (uint32_t p = structure_.Position(body[n]); p < structure_.End(body[n]); ++p) {
-          for (Value v : from_.Operands(structure_.Order()[p])) {
+        for (Inst inst : structure_.Within(body[n])) {
+          for (Value v : from_.Operands(inst)) {
             uint32_t maker = TaskOf(v);
             if (maker == kNoTask || maker == task || last_reader[v.raw] == task) continue;
             last_reader[v.raw] = task;
@@ -205,16 +205,9 @@ class IsolateRewriter final : public Rewriter {
       return;
     }
     for (uint32_t k = 0; k < type.Components(); ++k) {
-      Value part = Component(whole, type, k);
+      Value part = Component(whole, k);
       builder_.Access(Op::Store, buffer, {}, {&part, 1}, ir::kNoAttr, k);
     }
-  }
-
-  Value Component(Value whole, Type type, uint32_t k) {
-    if (type.IsVec()) return builder_.Make(Op::VecGet, {whole, builder_.I32(static_cast<int32_t>(k))});
-    Value row = builder_.I32(static_cast<int32_t>(k / type.columns));
-    Value column = builder_.I32(static_cast<int32_t>(k % type.columns));
-    return builder_.Make(Op::MatGet, {whole, row, column});
   }
 
   /// Gives `task`, at its start, its own copies of the values that cross into it.
@@ -239,12 +232,9 @@ class IsolateRewriter final : public Rewriter {
         std::vector<Value> parts;
         for (uint32_t k = 0; k < type.Components(); ++k)
           parts.push_back(builder_.Load(buffer, {}, ir::kNoAttr, k));
-        Op make = type.IsVec() ? Op::VecMake : Op::MatMake;
-        whole = into_->Result(builder_.Create(make, parts, {&type, 1}));
+        whole = Whole(type, parts);
       }
-      SetMapped(v, whole);
-      PassName(v, whole);
-      return;
+      return MapNamed(v, whole);
     }
     for (Value operand : from_.Operands(inst)) ProvideValue(operand, task, provided);
     Copy(inst);
@@ -260,8 +250,8 @@ class IsolateRewriter final : public Rewriter {
     }
     const Task& maker = tasks_[TaskOf(v)];
     for (uint32_t n = maker.first; movable && n < maker.last; ++n) {
-      for (uint32_t p = structure_.Position(body[n]); p < structure_.End(body[n]); ++p) {
-        for (Value operand : from_.Operands(structure_.Order()[p])) movable = movable && operand != v;
+      for (Inst inst : structure_.Within(body[n])) {
+        for (Value operand : from_.Operands(inst)) movable = movable && operand != v;
       }
     }
     if (!movable && !reported_.Has(v)) {

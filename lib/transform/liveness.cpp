@@ -1,5 +1,6 @@
 #include "transform/liveness.h"
 
+#include "analysis/loops.h"
 #include "analysis/memory.h"
 
 namespace adc::transform {
@@ -55,10 +56,9 @@ void Liveness::Mark(Inst inst) {
     const InstData& data = function_[inst];
     std::span<const Value> operands = function_.Operands(inst);
     // Carried values live one by one; bounds and conditions live with the instruction.
-    if (data.op == Op::For) operands = operands.first(3);
-    if (data.op == Op::While) operands = operands.first(data.Has(ir::Word::HasMax) ? 1 : 0);
+    if (analysis::IsSerialLoop(data.op)) operands = operands.first(data.operand_count - data.result_count);
     for (Value v : operands) Mark(v);
-    if (data.op == Op::While) Mark(function_.Operand(function_.Terminator(data.regions[0]), 0));
+    if (data.op == Op::While) Mark(analysis::ConditionOf(function_, inst));
   }
 }
 
@@ -70,10 +70,8 @@ void Liveness::Process(Value v) {
     const InstData& owner = function_[inst];
     if (owner.op == Op::If) {
       for (Block region : owner.regions) Mark(function_.Operand(function_.Terminator(region), data.number));
-    } else if (owner.op == Op::For) {
-      Mark(function_[owner.regions[0]].params[data.number + 1]);
-    } else if (owner.op == Op::While) {
-      Mark(function_[owner.regions[0]].params[data.number]);
+    } else if (analysis::IsSerialLoop(owner.op)) {
+      Mark(analysis::CarriedParam(function_, inst, data.number));
     }
     if (IsLocalContainer(data.type)) {
       for (Inst write : writes_of_.Get(v)) Mark(write);
@@ -84,14 +82,9 @@ void Liveness::Process(Value v) {
   Inst inst = function_[Block(data.owner)].owner;
   if (!inst.Valid()) return;
   Mark(inst);
-  const InstData& owner = function_[inst];
-  if (owner.op == Op::For && data.number > 0) {
-    Mark(function_.Operand(inst, data.number + 2));
-    Mark(function_.Operand(function_.Terminator(owner.regions[0]), data.number - 1));
-  } else if (owner.op == Op::While) {
-    uint32_t fixed = owner.Has(ir::Word::HasMax) ? 1 : 0;
-    Mark(function_.Operand(inst, data.number + fixed));
-    Mark(function_.Operand(function_.Terminator(owner.regions[1]), data.number));
+  if (std::optional<uint32_t> number = analysis::CarriedNumber(function_, v)) {
+    Mark(analysis::CarriedInit(function_, inst, *number));
+    Mark(analysis::CarriedYield(function_, inst, *number));
   }
 }
 

@@ -62,12 +62,12 @@ void MemoryState::ClobberWrittenIn(Inst control) {
 MemoryState::Snapshot MemoryState::Save(Inst control) const {
   Snapshot snapshot;
   for (uint32_t memory_class : facts_.memory().WrittenIn(control))
-    snapshot.classes.emplace_back(memory_class, classes_[memory_class]);
+    snapshot.emplace_back(memory_class, classes_[memory_class]);
   return snapshot;
 }
 
 void MemoryState::Restore(const Snapshot& snapshot) {
-  for (const auto& [memory_class, state] : snapshot.classes) classes_[memory_class] = state;
+  for (const auto& [memory_class, state] : snapshot) classes_[memory_class] = state;
 }
 
 }  // namespace adc::transform

@@ -8,6 +8,17 @@
 namespace adc::transform {
 
 class MemoryState {
+  struct Known {
+    ir::Inst from, to;
+    ir::Value value;
+    ir::Block block;
+    uint32_t epoch = 0;
+  };
+  struct ClassState {
+    uint32_t version = 0;
+    std::vector<Known> known;
+  };
+
  public:
   MemoryState(analysis::AccessFacts& facts, ValueNumbering& numbering);
 
@@ -26,30 +37,13 @@ class MemoryState {
 
   /// The known facts about the classes written inside `control`, to be put back at the start of its other
   /// branch.
-  struct Snapshot;
+  using Snapshot = std::vector<std::pair<uint32_t, ClassState>>;
   Snapshot Save(ir::Inst control) const;
   void Restore(const Snapshot& snapshot);
 
  private:
   uint32_t VersionOf(ir::Inst access) const;
 
-  struct Known {
-    ir::Inst from, to;
-    ir::Value value;
-    ir::Block block;
-    uint32_t epoch = 0;
-  };
-  struct ClassState {
-    uint32_t version = 0;
-    std::vector<Known> known;
-  };
-
- public:
-  struct Snapshot {
-    std::vector<std::pair<uint32_t, ClassState>> classes;
-  };
-
- private:
   static constexpr size_t kMaxKnown = 16;
 
   analysis::AccessFacts& facts_;

@@ -27,8 +27,7 @@ using ir::Block, ir::Function, ir::Inst, ir::InstData, ir::Op, ir::Type, ir::Val
 struct Cell {
   Value array;
   uint32_t index = 0;
-  bool is_read = false;
-  Inst readers = {};  ///< the innermost control that holds all loads; invalid: the body of the function
+  uint32_t first_load = UINT32_MAX, last_load = 0;  ///< positions in textual order, if there are any
 };
 
 /// Which arrays are promoted, their cells, and which control instructions each cell is stored in.
@@ -52,8 +51,7 @@ class Promotion {
         });
         stored.erase(std::unique(stored.begin(), stored.end()), stored.end());
       }
-      bool is_loop = function[inst].op == Op::For || function[inst].op == Op::While;
-      if (is_loop || inst.raw >= given_by_.Size()) continue;
+      if (analysis::IsSerialLoop(function[inst].op) || inst.raw >= given_by_.Size()) continue;
       std::erase_if(given_by_[inst], [&](uint32_t cell) { return !IsReadAfter(inst, cell); });
     }
   }
@@ -73,13 +71,11 @@ class Promotion {
     Block home = function_.DefiningBlock(cells_[cell].array);
     for (Block block = function_[control].parent; block != home;) {
       Inst owner = function_[block].owner;
-      if (function_[owner].op == Op::For || function_[owner].op == Op::While) return true;
+      if (analysis::IsSerialLoop(function_[owner].op)) return true;
       block = function_[owner].parent;
     }
-    if (!cells_[cell].is_read) return false;
-    Inst reader = cells_[cell].readers;
-    while (reader.Valid() && reader != control) reader = function_.OwnerOf(reader);
-    return reader != control;
+    const Cell& one = cells_[cell];
+    return one.first_load < structure_.Position(control) || one.last_load >= structure_.End(control);
   }
 
  private:
@@ -128,7 +124,11 @@ class Promotion {
       cells_of_array_[array].push_back(cell);
     }
     cell_of_[inst] = cell;
-    if (data.op == Op::Load) return AddReader(cells_[cell], function_.OwnerOf(inst));
+    if (data.op == Op::Load) {
+      cells_[cell].first_load = std::min(cells_[cell].first_load, structure_.Position(inst));
+      cells_[cell].last_load = structure_.Position(inst);
+      return;
+    }
     Block home = function_.DefiningBlock(array);
     for (Block block = data.parent; block != home;) {
       Inst owner = function_[block].owner;
@@ -137,27 +137,6 @@ class Promotion {
       if (ends) Add(cell, given_by_[owner]);
       block = function_[owner].parent;
     }
-  }
-
-  uint32_t Depth(Inst control) const {
-    uint32_t depth = 0;
-    for (; control.Valid(); control = function_.OwnerOf(control)) ++depth;
-    return depth;
-  }
-
-  void AddReader(Cell& cell, Inst control) const {
-    Inst other = std::exchange(cell.is_read, true) ? cell.readers : control;
-    uint32_t depth = Depth(control), other_depth = Depth(other);
-    while (control != other) {
-      if (depth >= other_depth) {
-        control = function_.OwnerOf(control);
-        --depth;
-      } else {
-        other = function_.OwnerOf(other);
-        --other_depth;
-      }
-    }
-    cell.readers = control;
   }
 
   static void Add(uint32_t cell, std::vector<uint32_t>& cells) {
@@ -212,18 +191,14 @@ class PromoteRewriter final : public Rewriter {
       builder_.Terminate(data.op, values);
       return;
     }
-    bool control = data.op == Op::For || data.op == Op::While || data.op == Op::If || data.op == Op::Scope;
+    bool control = analysis::IsSerialLoop(data.op) || data.op == Op::If || data.op == Op::Scope;
     if (control && !promotion_.StoredIn(inst).empty()) return VisitControl(inst);
     Copy(inst);
   }
 
   Value Current(uint32_t cell) {
     if (current_[cell].Valid()) return current_[cell];
-    Type type = from_.TypeOf(promotion_.Cells()[cell].array).Element();
-    Value zero = builder_.Zero(type.ScalarType());
-    if (type.IsScalar()) return current_[cell] = zero;
-    std::vector<Value> zeros(type.Components(), zero);
-    return into_->Result(builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1}));
+    return ZeroOf(from_.TypeOf(promotion_.Cells()[cell].array).Element());
   }
 
   void NameCell(Value v, uint32_t cell) {
@@ -239,30 +214,13 @@ class PromoteRewriter final : public Rewriter {
 
   /// The same instruction, with what is stored in it among its results, and not its regions yet.
   Inst WriteControl(Inst inst, std::span<const Value> before) {
-    const InstData& data = from_[inst];
-    bool has_max = data.Has(ir::Word::HasMax);
-    uint32_t fixed = data.op == Op::For ? 3 : data.op == Op::While && has_max ? 1 : 0;
-    std::vector<Value> initial;
+    std::vector<Value> operands = MapAll(from_.Operands(inst));
     std::vector<Type> types;
-    for (uint32_t n = 0; n < data.result_count; ++n) types.push_back(from_.TypeOf(from_.Result(inst, n)));
-    if (data.op == Op::For || data.op == Op::While) initial = MapAll(from_.Operands(inst).subspan(fixed));
-    for (Value v : before) {
-      types.push_back(into_->TypeOf(v));
-      initial.push_back(v);
-    }
-    Inst copy;
-    if (data.op == Op::If) {
-      copy = builder_.If(Map(from_.Operand(inst, 0)), types);
-    } else if (data.op == Op::Scope) {
-      copy = builder_.Scope(types);
-    } else if (data.op == Op::For) {
-      copy = builder_.For(Map(from_.Operand(inst, 0)), Map(from_.Operand(inst, 1)),
-                          Map(from_.Operand(inst, 2)), initial, data.words);
-    } else {
-      copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.words);
-    }
-    (*into_)[copy].attr = data.attr;
-    return copy;
+    for (uint32_t n = 0; n < from_[inst].result_count; ++n)
+      types.push_back(from_.TypeOf(from_.Result(inst, n)));
+    for (Value v : before) types.push_back(into_->TypeOf(v));
+    if (analysis::IsSerialLoop(from_[inst].op)) operands.insert(operands.end(), before.begin(), before.end());
+    return CopyAs(inst, operands, types);
   }
 
   void VisitControl(Inst inst) {
@@ -274,33 +232,23 @@ class PromoteRewriter final : public Rewriter {
       if (std::find(given.begin(), given.end(), stored[n]) != given.end()) initial.push_back(before[n]);
     }
     Inst copy = WriteControl(inst, initial);
-    uint32_t leading = data.op == Op::For ? 1 : 0;
     for (uint32_t r = 0; r < from_.RegionCount(inst); ++r) {
-      Block source = data.regions[r], region = (*into_)[copy].regions[r];
-      for (size_t n = 0; n < from_[source].params.size(); ++n) {
-        Value param = (*into_)[region].params[n];
-        SetMapped(from_[source].params[n], param);
-        (*into_)[param].name = from_[from_[source].params[n]].name;
-      }
+      Block region = NewRegion(data.regions[r], copy, r);
       // The second region of a while goes on from the first; a loop carries what is stored in it.
       for (size_t n = 0; n < stored.size() && data.op == Op::If; ++n) current_[stored[n]] = before[n];
-      bool carries = r == 0 && (data.op == Op::For || data.op == Op::While);
+      bool carries = r == 0 && analysis::IsSerialLoop(data.op);
       for (size_t n = 0; n < given.size() && carries; ++n) {
-        current_[given[n]] = (*into_)[region].params[leading + data.result_count + n];
+        current_[given[n]] = into_->AddParam(region, into_->TypeOf(initial[n]));
         NameCell(current_[given[n]], given[n]);
       }
-      VisitBlock(source, region);
+      VisitBlock(data.regions[r], region);
     }
     for (size_t n = 0; n < stored.size(); ++n) current_[stored[n]] = before[n];
-    std::vector<Value> results;
-    for (uint32_t n = 0; n < data.result_count + given.size(); ++n) results.push_back(into_->Result(copy, n));
+    std::vector<Value> results = ResultsOf(copy);
     builder_.SetSpan(data.span);
     if (selects_ && data.op == Op::If && data.result_count == 0 && EndsBoth(copy))
       results = TakeAsSelects(builder_, copy).value_or(results);
-    for (uint32_t n = 0; n < data.result_count; ++n) {
-      SetMapped(from_.Result(inst, n), results[n]);
-      PassName(from_.Result(inst, n), results[n]);
-    }
+    MapResults(inst, results);
     for (size_t n = 0; n < given.size(); ++n) {
       current_[given[n]] = results[data.result_count + n];
       if (promotion_.IsReadAfter(inst, given[n])) NameCell(current_[given[n]], given[n]);

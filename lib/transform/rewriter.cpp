@@ -58,23 +58,48 @@ void Rewriter::PassName(Value from, Value to) {
   if (data.kind == ValueKind::Result && !data.name.Valid()) data.name = from_[from].name;
 }
 
-void Rewriter::Define(Inst inst, Value value) {
-  Value result = from_.Result(inst);
-  map_[result] = value;
-  PassName(result, value);
+void Rewriter::MapNamed(Value from, Value to) {
+  map_[from] = to;
+  PassName(from, to);
+}
+
+void Rewriter::MapResults(Inst inst, std::span<const Value> values) {
+  for (uint32_t n = 0; n < from_[inst].result_count; ++n) MapNamed(from_.Result(inst, n), values[n]);
+}
+
+void Rewriter::MapParams(Block source, std::span<const Value> params) {
+  for (size_t n = 0; n < from_[source].params.size(); ++n) {
+    Value param = from_[source].params[n];
+    map_[param] = params[n];
+    (*into_)[params[n]].name = from_[param].name;
+  }
+}
+
+std::vector<Value> Rewriter::ResultsOf(Inst inst) const {
+  std::vector<Value> results;
+  for (uint32_t n = 0; n < (*into_)[inst].result_count; ++n) results.push_back(into_->Result(inst, n));
+  return results;
+}
+
+std::vector<Type> Rewriter::TypesOf(std::span<const Value> values) const {
+  std::vector<Type> types;
+  for (Value v : values) types.push_back(into_->TypeOf(v));
+  return types;
+}
+
+Inst Rewriter::CopyAs(Inst inst, std::span<const Value> operands, std::span<const Type> types) {
+  builder_.SetSpan(from_[inst].span);
+  Inst copy = builder_.Create(from_[inst].op, operands, types);
+  ir::CopyAttributes(from_[inst], (*into_)[copy]);
+  return copy;
 }
 
 Inst Rewriter::CopyShell(Inst inst, std::span<const Value> operands) {
-  const InstData& source = from_[inst];
-  std::vector<Type> results;
-  for (uint32_t n = 0; n < source.result_count; ++n) results.push_back(from_.TypeOf(from_.Result(inst, n)));
-  builder_.SetSpan(source.span);
-  Inst copy = builder_.Create(source.op, operands, results);
-  ir::CopyAttributes(source, (*into_)[copy]);
-  for (uint32_t n = 0; n < results.size(); ++n) {
-    map_[from_.Result(inst, n)] = into_->Result(copy, n);
-    PassName(from_.Result(inst, n), into_->Result(copy, n));
-  }
+  std::vector<Type> types;
+  for (uint32_t n = 0; n < from_[inst].result_count; ++n)
+    types.push_back(from_.TypeOf(from_.Result(inst, n)));
+  Inst copy = CopyAs(inst, operands, types);
+  MapResults(inst, ResultsOf(copy));
   return copy;
 }
 
@@ -94,10 +119,9 @@ void Rewriter::CopyRegions(Inst from, Inst to) {
 }
 
 void Rewriter::VisitBlock(Block source, Block into) {
-  Block outer = builder_.block();
-  builder_.SetBlock(into);
-  for (Inst inst : from_[source].insts) Visit(inst);
-  builder_.SetBlock(outer);
+  InBlock(into, [&] {
+    for (Inst inst : from_[source].insts) Visit(inst);
+  });
 }
 
 void Rewriter::Copy(Inst inst) {
@@ -146,8 +170,25 @@ Value Rewriter::Trips(Value lo, Value hi, int64_t step) {
 
 Value Rewriter::ZeroOf(Type type) {
   if (type.IsScalar()) return builder_.Zero(type);
-  std::vector<Value> zeros(type.Components(), builder_.Zero(type.ScalarType()));
-  return into_->Result(builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, zeros, {&type, 1}));
+  return Whole(type, std::vector<Value>(type.Components(), builder_.Zero(type.ScalarType())));
+}
+
+std::vector<Value> Rewriter::ZerosOf(std::span<const Type> types) {
+  std::vector<Value> zeros;
+  for (Type type : types) zeros.push_back(ZeroOf(type));
+  return zeros;
+}
+
+Value Rewriter::Whole(Type type, std::span<const Value> components) {
+  return into_->Result(builder_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, components, {&type, 1}));
+}
+
+Value Rewriter::Component(Value whole, uint32_t k) {
+  Type type = into_->TypeOf(whole);
+  if (type.IsVec()) return builder_.Make(Op::VecGet, {whole, builder_.I32(static_cast<int32_t>(k))});
+  Value row = builder_.I32(static_cast<int32_t>(k / type.columns));
+  Value column = builder_.I32(static_cast<int32_t>(k % type.columns));
+  return builder_.Make(Op::MatGet, {whole, row, column});
 }
 
 void Rewriter::VisitContents(Block source) {

@@ -25,6 +25,12 @@ class Rewriter {
   virtual ir::Value Map(ir::Value v);
   std::vector<ir::Value> MapAll(std::span<const ir::Value> values);
   void SetMapped(ir::Value from, ir::Value to) { map_[from] = to; }
+  /// The same, and passes the name on.
+  void MapNamed(ir::Value from, ir::Value to);
+  /// Maps the results of `inst` to the first of `values`, in order, with their names.
+  void MapResults(ir::Inst inst, std::span<const ir::Value> values);
+  /// Maps the parameters of a source block to the first of `params`, which get their names.
+  void MapParams(ir::Block source, std::span<const ir::Value> params);
 
   /// Copies the instruction with mapped operands: arithmetic through the folding builder, everything else as
   /// it is, its regions through Visit.
@@ -32,6 +38,8 @@ class Rewriter {
   /// The same without regions and without arithmetic folding: a new instruction with the given operands and
   /// the attributes of `inst`, appended to the builder's block. Results are mapped and named.
   ir::Inst CopyShell(ir::Inst inst, std::span<const ir::Value> operands);
+  /// The same with results of other types, none of which is mapped.
+  ir::Inst CopyAs(ir::Inst inst, std::span<const ir::Value> operands, std::span<const ir::Type> types);
   /// Gives the copy of a control instruction its regions: parameters mapped and named, contents visited.
   void CopyRegions(ir::Inst from, ir::Inst to);
   /// A new region of `owner` for the source region, with mapped parameters and no contents.
@@ -40,11 +48,27 @@ class Rewriter {
   virtual void VisitBlock(ir::Block source, ir::Block into);
   /// Visits all of a source block but its terminator, writing into the builder's block.
   void VisitContents(ir::Block source);
+  /// Calls `write` with the builder at the end of `block`, and puts the builder back.
+  template <class Write>
+  void InBlock(ir::Block block, Write&& write) {
+    ir::Block outer = builder_.block();
+    builder_.SetBlock(block);
+    write();
+    builder_.SetBlock(outer);
+  }
+  /// The results of an instruction of the new function, and the types of values of it.
+  std::vector<ir::Value> ResultsOf(ir::Inst inst) const;
+  std::vector<ir::Type> TypesOf(std::span<const ir::Value> values) const;
   /// Maps the result of a one-result instruction and passes its name on.
-  void Define(ir::Inst inst, ir::Value value);
+  void Define(ir::Inst inst, ir::Value value) { MapNamed(from_.Result(inst), value); }
   void PassName(ir::Value from, ir::Value to);
   /// Zeros in a scalar, vector or matrix.
   ir::Value ZeroOf(ir::Type type);
+  std::vector<ir::Value> ZerosOf(std::span<const ir::Type> types);
+  /// The vector or matrix of these components, in row-major order.
+  ir::Value Whole(ir::Type type, std::span<const ir::Value> components);
+  /// Component `k` of a vector or matrix.
+  ir::Value Component(ir::Value whole, uint32_t k);
   /// The iterations of a `for` with these bounds of the new function, as i64. Where the distance of two i64
   /// wraps, the largest i64.
   ir::Value Trips(ir::Value lo, ir::Value hi, int64_t step);
@@ -59,6 +83,15 @@ class Rewriter {
   std::unique_ptr<ir::Function> into_;
   FoldingBuilder builder_;
 };
+
+/// Whether `holds` of the data of any instruction that the function has.
+template <class Holds>
+bool AnyInst(const ir::Function& function, const Holds& holds) {
+  for (uint32_t n = 0; n < function.InstCount(); ++n) {
+    if (holds(function[ir::Inst(n)])) return true;
+  }
+  return false;
+}
 
 /// Gives every value whose name another one before it has a name of its own: `%a`, `%a.1`, `%a.2`, ...
 void MakeNamesUnique(ir::Module& module, ir::Function& function);

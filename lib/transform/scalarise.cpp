@@ -7,6 +7,7 @@
 
 #include "transform/scalarise.h"
 
+#include "analysis/structure.h"
 #include "ir/module.h"
 #include "support/check.h"
 #include "transform/composed.h"
@@ -39,28 +40,21 @@ class ScalariseRewriter final : public Rewriter {
     builder_.SetSpan(data.span);
     if (ir::IsAccess(data.op)) return VisitAccess(inst);
     if (data.op == Op::Alloca) return VisitAlloca(inst);
-    if (data.op == Op::For || data.op == Op::While || data.op == Op::If) return VisitControl(inst);
-    if (data.op == Op::Yield || data.op == Op::ContinueIf) {
-      builder_.Terminate(data.op, PartsOfAll(from_.Operands(inst)));
-      return;
-    }
-    if (data.op == Op::Return) {
-      builder_.Terminate(data.op, PackAll(from_.Operands(inst)));
+    if (analysis::IsSerialLoop(data.op) || data.op == Op::If) return VisitControl(inst);
+    if (ir::IsTerminator(data.op)) {
+      bool leaves = data.op == Op::Return;
+      builder_.Terminate(data.op, leaves ? PackAll(from_.Operands(inst)) : PartsOfAll(from_.Operands(inst)));
       return;
     }
     if (data.op == Op::Call) return VisitCall(inst);
     if (data.op == Op::Random) {
-      std::vector<Value> operands = MapAll(from_.Operands(inst));
-      std::vector<Value> all = ExpandRandom(builder_, operands, from_.TypeOf(from_.Result(inst)));
-      if (IsCompound(from_.TypeOf(from_.Result(inst)))) return SetParts(from_.Result(inst), all);
-      return Define(inst, all[0]);
+      Value result = from_.Result(inst);
+      return SetParts(result, ExpandRandom(builder_, MapAll(from_.Operands(inst)), from_.TypeOf(result)));
     }
     bool compound = data.result_count == 1 && IsCompound(from_.TypeOf(from_.Result(inst)));
     for (Value v : from_.Operands(inst)) compound = compound || IsCompound(from_.TypeOf(v));
-    if (!compound && ir::ClassOf(data.op) == ir::OpClass::Composed) {
-      std::vector<Value> operands = MapAll(from_.Operands(inst));
-      return Define(inst, ExpandComposed(builder_, data.op, operands));
-    }
+    if (!compound && ir::ClassOf(data.op) == ir::OpClass::Composed)
+      return Define(inst, ExpandComposed(builder_, data.op, MapAll(from_.Operands(inst))));
     if (!compound) return Copy(inst);
     if (data.op == Op::Print) return VisitPrint(inst);
     SetParts(from_.Result(inst), Expand(inst));
@@ -86,8 +80,7 @@ class ScalariseRewriter final : public Rewriter {
 
   void SetParts(Value v, std::span<const Value> parts) {
     if (!IsCompound(from_.TypeOf(v))) {
-      SetMapped(v, parts[0]);
-      PassName(v, parts[0]);
+      MapNamed(v, parts[0]);
       return;
     }
     ADC_CHECK(parts.size() == from_.TypeOf(v).Components(), "a vector has as many parts as components");
@@ -110,15 +103,7 @@ class ScalariseRewriter final : public Rewriter {
   void Unpack(Value v, Value whole) {
     Type type = from_.TypeOf(v);
     std::vector<Value> parts;
-    for (uint32_t k = 0; k < type.Components(); ++k) {
-      if (type.IsVec()) {
-        parts.push_back(builder_.Make(Op::VecGet, {whole, builder_.I32(static_cast<int32_t>(k))}));
-      } else {
-        Value row = builder_.I32(static_cast<int32_t>(k / type.columns));
-        Value column = builder_.I32(static_cast<int32_t>(k % type.columns));
-        parts.push_back(builder_.Make(Op::MatGet, {whole, row, column}));
-      }
-    }
+    for (uint32_t k = 0; k < type.Components(); ++k) parts.push_back(Component(whole, k));
     SetParts(v, parts);
   }
 
@@ -128,7 +113,7 @@ class ScalariseRewriter final : public Rewriter {
     std::vector<Value> parts = Parts(v);
     Op make = type.IsVec() ? Op::VecMake : Op::MatMake;
     if (Value whole = builder_.Fold(make, parts); whole.Valid()) return whole;
-    return into_->Result(builder_.Create(make, parts, {&type, 1}));
+    return Whole(type, parts);
   }
 
   std::vector<Value> PackAll(std::span<const Value> values) {
@@ -193,36 +178,22 @@ class ScalariseRewriter final : public Rewriter {
 
   void VisitControl(Inst inst) {
     const InstData& data = from_[inst];
-    Inst copy;
-    if (data.op == Op::For) {
-      std::vector<Value> initial = PartsOfAll(from_.Operands(inst).subspan(3));
-      copy = builder_.For(Map(from_.Operand(inst, 0)), Map(from_.Operand(inst, 1)),
-                          Map(from_.Operand(inst, 2)), initial, data.words);
-      (*into_)[copy].attr = data.attr;
-    } else if (data.op == Op::While) {
-      bool has_max = data.Has(ir::Word::HasMax);
-      std::vector<Value> initial = PartsOfAll(from_.Operands(inst).subspan(has_max ? 1 : 0));
-      copy = builder_.While(has_max ? Map(from_.Operand(inst, 0)) : Value(), initial, data.words);
-      (*into_)[copy].attr = data.attr;
-    } else {
-      std::vector<Type> types;
-      for (uint32_t n = 0; n < data.result_count; ++n) {
-        Type type = from_.TypeOf(from_.Result(inst, n));
-        types.insert(types.end(), type.Components(), type.ScalarType());
-      }
-      copy = builder_.If(Map(from_.Operand(inst, 0)), types);
+    std::vector<Type> types;
+    for (uint32_t n = 0; n < data.result_count; ++n) {
+      Type type = from_.TypeOf(from_.Result(inst, n));
+      types.insert(types.end(), type.Components(), type.ScalarType());
     }
+    Inst copy = CopyAs(inst, PartsOfAll(from_.Operands(inst)), types);
     for (uint32_t r = 0; r < from_.RegionCount(inst); ++r) {
-      Block source = data.regions[r];
-      Block region = (*into_)[copy].regions[r];
-      uint32_t next = 0;
+      Block source = data.regions[r], region = into_->NewBlock(copy);
+      (*into_)[copy].regions[r] = region;
       for (Value param : from_[source].params) {
-        uint32_t count = from_.TypeOf(param).Components();
-        std::vector<Value> parts((*into_)[region].params.begin() + next,
-                                 (*into_)[region].params.begin() + next + count);
+        Type type = from_.TypeOf(param);
+        std::vector<Value> parts;
+        for (uint32_t k = 0; k < type.Components(); ++k)
+          parts.push_back(into_->AddParam(region, type.ScalarType()));
         SetParts(param, parts);
-        if (!IsCompound(from_.TypeOf(param))) (*into_)[parts[0]].name = from_[param].name;
-        next += count;
+        if (!IsCompound(type)) (*into_)[parts[0]].name = from_[param].name;
       }
       VisitBlock(source, region);
     }
@@ -283,22 +254,18 @@ class ScalariseRewriter final : public Rewriter {
   /// A component of a parameter that is known when compiling is in its final form.
   bool IsComponentOfParameter(Inst inst) const {
     std::span<const Value> operands = from_.Operands(inst);
-    const ir::ValueData& base = from_[operands[0]];
-    if (base.kind != ir::ValueKind::BlockParam || Block(base.owner) != from_.Body()) return false;
+    if (!from_.IsParameter(operands[0])) return false;
+    Type type = from_.TypeOf(operands[0]);
     for (size_t n = 1; n < operands.size(); ++n) {
       std::optional<int64_t> index = from_.IntegerConstant(operands[n]);
-      if (!index || *index < 0 || *index >= (n == 1 ? base.type.rows : base.type.columns)) return false;
+      if (!index || *index < 0 || *index >= (n == 1 ? type.rows : type.columns)) return false;
     }
     return true;
   }
 
   /// Such a component where it is asked for: the values of one task are not to be read by another, and those
   /// made where the function begins belong to its first task.
-  Value ReadComponent(Inst inst) {
-    std::vector<Value> operands;
-    for (Value v : from_.Operands(inst)) operands.push_back(Map(v));
-    return builder_.Make(from_[inst].op, operands);
-  }
+  Value ReadComponent(Inst inst) { return builder_.Make(from_[inst].op, MapAll(from_.Operands(inst))); }
 
   /// The parts of the result of an arithmetic instruction with a vector or matrix among its operands or as
   /// its result.
@@ -368,8 +335,7 @@ class ScalariseRewriter final : public Rewriter {
       case VectorOp::Identity: {
         std::vector<Value> all;
         for (uint32_t k = 0; k < result.Components(); ++k) {
-          bool diagonal = k / result.columns == k % result.columns;
-          bool one = diagonal;
+          bool one = k / result.columns == k % result.columns;
           all.push_back(result.IsFloat() ? builder_.Float(result.ScalarType(), one ? 1.0 : 0.0)
                                          : builder_.Int(result.ScalarType(), one ? 1 : 0));
         }

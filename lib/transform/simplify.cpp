@@ -231,11 +231,9 @@ class SimplifyRewriter final : public Rewriter {
   }
 
   void VisitWrite(Inst inst) {
-    const InstData& data = from_[inst];
-    std::vector<Value> operands = MapAll(from_.Operands(inst));
-    Inst copy = CopyShell(inst, operands);
+    Inst copy = CopyShell(inst, MapAll(from_.Operands(inst)));
     memory_.Write(inst);
-    if (data.op != Op::Store) return;
+    if (from_[inst].op != Op::Store) return;
     // The arguments of a function may stop derivatives or not.
     bool is_open = !from_.IsKernel() && parameter_number_.Get(from_.Operand(inst, 0)) != 0 &&
                    from_.TypeOf(from_.AccessValues(inst)[0]).IsFloat();
@@ -244,12 +242,15 @@ class SimplifyRewriter final : public Rewriter {
 
   /// A call that stays for its derivative, with its body.
   void VisitOpenedCall(Inst inst) {
-    const InstData& data = from_[inst];
-    std::vector<Value> operands = MapAll(from_.Operands(inst));
-    Inst copy = NewControl(inst, operands, {});
-    (*into_)[copy].symbol = data.symbol;
-    EnterRegion(NewRegion(data.regions[0], copy, 0), inst, false);
-    VisitContents(data.regions[0]);
+    Inst copy = NewControl(inst, MapAll(from_.Operands(inst)), {});
+    FillRegion(inst, copy, false);
+  }
+
+  /// Writes the one region of a copy that gives nothing, and appends the copy.
+  void FillRegion(Inst inst, Inst copy, bool is_loop) {
+    Block source = from_[inst].regions[0];
+    EnterRegion(NewRegion(source, copy, 0), inst, is_loop);
+    VisitContents(source);
     builder_.Yield({});
     LeaveRegion();
     AppendControl(inst, copy, {});
@@ -269,27 +270,21 @@ class SimplifyRewriter final : public Rewriter {
     }
     Inst copy = NewControl(inst, operands, {});
     memory_.ClobberWrittenIn(inst);
-    EnterRegion(NewRegion(data.regions[0], copy, 0), inst, true);
-    VisitContents(data.regions[0]);
-    builder_.Yield({});
-    LeaveRegion();
-    AppendControl(inst, copy, {});
+    FillRegion(inst, copy, true);
   }
 
   /// A control instruction with the attributes of `inst` that is in no block yet.
   Inst NewControl(Inst inst, std::span<const Value> operands, std::span<const Type> types) {
-    const InstData& data = from_[inst];
-    Inst copy = into_->NewInst(data.op, operands, types, data.span);
-    (*into_)[copy].words = data.words;
-    (*into_)[copy].attr = data.attr;
+    Inst copy = into_->NewInst(from_[inst].op, operands, types, from_[inst].span);
+    ir::CopyAttributes(from_[inst], (*into_)[copy]);
     return copy;
   }
 
   /// Gives the region of a loop its carried parameters: those that stay are new, the others are mapped
   /// already.
-  void AddCarried(Block source, Block region, uint32_t leading, std::span<const uint32_t> remaining) {
+  void AddCarried(Inst loop, Block region, std::span<const uint32_t> remaining) {
     for (uint32_t n : remaining) {
-      Value param = from_[source].params[leading + n];
+      Value param = analysis::CarriedParam(from_, loop, n);
       SetMapped(param, into_->AddParam(region, from_.TypeOf(param), from_[param].name));
     }
   }
@@ -298,10 +293,8 @@ class SimplifyRewriter final : public Rewriter {
   void AppendControl(Inst inst, Inst copy, std::span<const uint32_t> remaining) {
     memory_.ClobberWrittenIn(inst);
     into_->Append(builder_.block(), copy);
-    for (uint32_t n = 0; n < remaining.size(); ++n) {
-      SetMapped(from_.Result(inst, remaining[n]), into_->Result(copy, n));
-      PassName(from_.Result(inst, remaining[n]), into_->Result(copy, n));
-    }
+    for (uint32_t n = 0; n < remaining.size(); ++n)
+      MapNamed(from_.Result(inst, remaining[n]), into_->Result(copy, n));
   }
 
   std::vector<Value> YieldRemaining(Inst yield, std::span<const uint32_t> remaining) {
@@ -323,14 +316,12 @@ class SimplifyRewriter final : public Rewriter {
   /// by its number, is not carried either.
   template <class IsOther>
   Carried CarriedOf(Inst loop, std::vector<Value> operands, IsOther is_other) {
-    uint32_t leading = from_[loop].op == Op::For ? 1 : 0, first = static_cast<uint32_t>(operands.size());
-    Inst yield = from_.Terminator(from_[loop].regions[1 - leading]);
     Carried carried{std::move(operands), {}, {}};
     for (uint32_t n = 0; n < from_[loop].result_count; ++n) {
-      Value param = from_[from_[loop].regions[0]].params[leading + n];
+      Value param = analysis::CarriedParam(from_, loop, n);
       if (live_.IsLive(param)) {
-        Value initial = Map(from_.Operand(loop, first + n));
-        if (NeverChanges(loop, param, from_.Operand(yield, n), initial)) {
+        Value initial = Map(analysis::CarriedInit(from_, loop, n));
+        if (NeverChanges(loop, param, analysis::CarriedYield(from_, loop, n), initial)) {
           SetMapped(param, initial);
           SetMapped(from_.Result(loop, n), initial);
         } else if (!is_other(n)) {
@@ -351,35 +342,33 @@ class SimplifyRewriter final : public Rewriter {
     return facts_.structure().DefinedOutside(yielded, loop) && Map(yielded) == initial;
   }
 
-  /// Writes what a loop of one iteration does in its place.
-  void TakeOnce(Inst inst, uint32_t leading_params, uint32_t leading_operands) {
-    const InstData& data = from_[inst];
-    Block body = data.regions[data.op == Op::While ? 1 : 0];
-    auto param_of = [&](uint32_t n) { return from_[data.regions[0]].params[leading_params + n]; };
-    std::vector<Value> values(data.result_count);
-    for (uint32_t n = 0; n < data.result_count; ++n) {
-      if (live_.IsLive(param_of(n))) values[n] = Map(from_.Operand(inst, leading_operands + n));
+  /// Maps what `place_of` says for each live carried value of a loop to its initial value.
+  template <class PlaceOf>
+  void MapInitial(Inst loop, const PlaceOf& place_of) {
+    for (uint32_t n = 0; n < from_[loop].result_count; ++n) {
+      if (live_.IsLive(analysis::CarriedParam(from_, loop, n)))
+        SetMapped(place_of(n), Map(analysis::CarriedInit(from_, loop, n)));
     }
-    for (uint32_t n = 0; n < data.result_count; ++n) SetMapped(param_of(n), values[n]);
-    VisitContents(body);
-    for (uint32_t n = 0; n < data.result_count; ++n) {
-      if (!live_.IsLive(param_of(n))) continue;
-      values[n] = Map(from_.Operand(from_.Terminator(body), n));
-      SetMapped(from_.Result(inst, n), values[n]);
-      PassName(from_.Result(inst, n), values[n]);
+  }
+
+  /// Writes what a loop of one iteration does in its place.
+  void TakeOnce(Inst inst) {
+    MapInitial(inst, [&](uint32_t n) { return analysis::CarriedParam(from_, inst, n); });
+    VisitContents(analysis::LoopYieldBlock(from_, inst));
+    for (uint32_t n = 0; n < from_[inst].result_count; ++n) {
+      if (live_.IsLive(analysis::CarriedParam(from_, inst, n)))
+        MapNamed(from_.Result(inst, n), Map(analysis::CarriedYield(from_, inst, n)));
     }
   }
 
   /// Whether a `while` tests a carried value alone, which is true at first and then false.
   bool RunsOnce(Inst inst) {
-    const InstData& data = from_[inst];
-    Inst test = from_.Terminator(data.regions[0]);
-    const ir::ValueData& condition = from_[from_.Operand(test, 0)];
-    bool is_carried =
-        condition.kind == ir::ValueKind::BlockParam && Block(condition.owner) == data.regions[0];
-    if (!is_carried || from_[data.regions[0]].insts.size() != 1) return false;
-    Value first = from_.Operand(inst, condition.number + (data.Has(ir::Word::HasMax) ? 1 : 0));
-    Value next = from_.Operand(from_.Terminator(data.regions[1]), condition.number);
+    Block test = from_[inst].regions[0];
+    Value condition = analysis::ConditionOf(from_, inst);
+    std::optional<uint32_t> number = analysis::CarriedNumber(from_, condition);
+    if (!number || from_.DefiningBlock(condition) != test || from_[test].insts.size() != 1) return false;
+    Value first = analysis::CarriedInit(from_, inst, *number);
+    Value next = analysis::CarriedYield(from_, inst, *number);
     return IsTrue(Map(first)) && analysis::RunsAtLeastOnce(from_, inst) && from_.IsConstant(next) &&
            from_.ConstantOf(next).bits == 0;
   }
@@ -387,22 +376,19 @@ class SimplifyRewriter final : public Rewriter {
   void VisitFor(Inst inst) {
     const InstData& data = from_[inst];
     Block source = data.regions[0];
-    Inst yield = from_.Terminator(source);
     Value lo = Map(from_.Operand(inst, 0)), hi = Map(from_.Operand(inst, 1)),
           step = Map(from_.Operand(inst, 2));
-    auto param_of = [&](uint32_t n) { return from_[source].params[n + 1]; };
+    auto param_of = [&](uint32_t n) { return analysis::CarriedParam(from_, inst, n); };
     std::optional<uint64_t> trips = Trips(lo, hi, step);
     if (trips && *trips <= 1) {
       ++changes_;
       if (*trips == 1) {
         SetMapped(from_[source].params[0], lo);
-        return TakeOnce(inst, 1, 3);
+        return TakeOnce(inst);
       }
       for (uint32_t n = 0; n < data.result_count; ++n) {
-        if (!live_.IsLive(param_of(n))) continue;
-        Value initial = Map(from_.Operand(inst, 3 + n));
-        SetMapped(from_.Result(inst, n), initial);
-        PassName(from_.Result(inst, n), initial);
+        if (live_.IsLive(param_of(n)))
+          MapNamed(from_.Result(inst, n), Map(analysis::CarriedInit(from_, inst, n)));
       }
       return;
     }
@@ -419,7 +405,7 @@ class SimplifyRewriter final : public Rewriter {
     Value source_index = from_[source].params[0];
     Value index = into_->AddParam(region, from_.TypeOf(source_index), from_[source_index].name);
     SetMapped(source_index, index);
-    AddCarried(source, region, 1, carried.remaining);
+    AddCarried(inst, region, carried.remaining);
     EnterRegion(region, inst, true);
     for (uint32_t n : linear) {
       // The number of iterations before this one, times the step of the value.
@@ -429,20 +415,16 @@ class SimplifyRewriter final : public Rewriter {
         Value last = builder_.Make(Op::Sub, {TripCount(lo, hi, step), builder_.Int(into_->TypeOf(lo), 1)});
         before = builder_.Make(Op::Sub, {last, before});
       }
-      Value value = After(inst, n, before);
-      SetMapped(param_of(n), value);
-      PassName(param_of(n), value);
+      MapNamed(param_of(n), After(inst, n, before));
     }
     VisitContents(source);
-    YieldRemaining(yield, carried.remaining);
+    YieldRemaining(from_.Terminator(source), carried.remaining);
     LeaveRegion();
     AppendControl(inst, copy, carried.remaining);
     builder_.SetSpan(data.span);
     for (uint32_t n : linear) {
       if (!live_.IsLive(from_.Result(inst, n))) continue;
-      Value value = After(inst, n, TripCount(lo, hi, step));
-      SetMapped(from_.Result(inst, n), value);
-      PassName(from_.Result(inst, n), value);
+      MapNamed(from_.Result(inst, n), After(inst, n, TripCount(lo, hi, step)));
     }
   }
 
@@ -451,19 +433,16 @@ class SimplifyRewriter final : public Rewriter {
     std::optional<int64_t> first = into_->IntegerConstant(lo), last = into_->IntegerConstant(hi);
     std::optional<int64_t> stride = into_->IntegerConstant(step);
     if (!first || !last || !stride || *stride <= 0) return std::nullopt;
-    if (*last <= *first) return 0;
-    uint64_t distance = static_cast<uint64_t>(*last) - static_cast<uint64_t>(*first);
-    return (distance - 1) / static_cast<uint64_t>(*stride) + 1;
+    return analysis::TripsBetween(*first, *last, *stride);
   }
 
   /// The amount (a source value from outside of the loop) that integer carried value `n` grows by in every
   /// iteration; invalid where it does not, or where the closed form could leave the range of the index type.
   Value LinearStep(Inst loop, uint32_t n, Value lo, Value step) const {
-    Block source = from_[loop].regions[0];
-    Value param = from_[source].params[n + 1];
+    Value param = analysis::CarriedParam(from_, loop, n);
     Type type = from_.TypeOf(param);
     if (!type.IsScalar() || !type.IsInteger()) return {};
-    Inst update = from_.DefiningInst(from_.Operand(from_.Terminator(source), n));
+    Inst update = from_.DefiningInst(analysis::CarriedYield(from_, loop, n));
     if (!update.Valid() || (from_[update].op != Op::Add && from_[update].op != Op::Sub)) return {};
     Value a = from_.Operand(update, 0), b = from_.Operand(update, 1);
     Value amount = a == param ? b : b == param && from_[update].op == Op::Add ? a : Value();
@@ -486,47 +465,38 @@ class SimplifyRewriter final : public Rewriter {
 
   /// Linear carried value `n` after `count` iterations.
   Value After(Inst loop, uint32_t n, Value count) {
-    Block source = from_[loop].regions[0];
-    Type type = from_.TypeOf(from_[source].params[n + 1]);
-    Inst update = from_.DefiningInst(from_.Operand(from_.Terminator(source), n));
-    Value param = from_[source].params[n + 1];
+    Value param = analysis::CarriedParam(from_, loop, n);
+    Inst update = from_.DefiningInst(analysis::CarriedYield(from_, loop, n));
     uint32_t amount_at = from_.Operand(update, 0) == param ? 1 : 0;
     Value amount = Map(from_.Operand(update, amount_at));
-    Value initial = Map(from_.Operand(loop, 3 + n));
-    Value growth = builder_.Make(Op::Mul, {builder_.Cast(count, type), amount});
+    Value initial = Map(analysis::CarriedInit(from_, loop, n));
+    Value growth = builder_.Make(Op::Mul, {builder_.Cast(count, from_.TypeOf(param)), amount});
     return builder_.Make(from_[update].op, {initial, growth});
   }
 
   void VisitWhile(Inst inst) {
     const InstData& data = from_[inst];
     Block test = data.regions[0], body = data.regions[1];
-    uint32_t fixed = data.Has(ir::Word::HasMax) ? 1 : 0;
-    Value condition = from_.Operand(from_.Terminator(test), 0);
-    Inst yield = from_.Terminator(body);
-    auto param_of = [&](uint32_t n) { return from_[test].params[n]; };
+    Value condition = analysis::ConditionOf(from_, inst);
     bool never = from_.IsConstant(condition) && from_.ConstantOf(condition).bits == 0;
     if (never && analysis::RunsAtLeastOnce(from_, inst)) {
       ++changes_;
-      for (uint32_t n = 0; n < data.result_count; ++n) {
-        if (!live_.IsLive(param_of(n))) continue;
-        Value initial = Map(from_.Operand(inst, fixed + n));
-        SetMapped(param_of(n), initial);
-        SetMapped(from_.Result(inst, n), initial);
-      }
+      MapInitial(inst, [&](uint32_t n) { return analysis::CarriedParam(from_, inst, n); });
+      MapInitial(inst, [&](uint32_t n) { return from_.Result(inst, n); });
       return VisitContents(test);
     }
     if (RunsOnce(inst)) {
       ++changes_;
-      return TakeOnce(inst, 0, fixed);
+      return TakeOnce(inst);
     }
     std::vector<Value> before;
-    if (fixed != 0) before.push_back(Map(from_.Operand(inst, 0)));
+    if (data.Has(ir::Word::HasMax)) before.push_back(Map(from_.Operand(inst, 0)));
     Carried carried = CarriedOf(inst, std::move(before), [](uint32_t) { return false; });
     Inst copy = NewControl(inst, carried.operands, carried.types);
     memory_.ClobberWrittenIn(inst);
     Block new_test = into_->NewBlock(copy);
     (*into_)[copy].regions[0] = new_test;
-    AddCarried(test, new_test, 0, carried.remaining);
+    AddCarried(inst, new_test, carried.remaining);
     EnterRegion(new_test, inst, true);
     VisitContents(test);
     Value new_condition = Map(condition);
@@ -539,7 +509,7 @@ class SimplifyRewriter final : public Rewriter {
     size_t undo = assumptions_.size();
     Assume(new_condition, true, 0);
     VisitContents(body);
-    YieldRemaining(yield, carried.remaining);
+    YieldRemaining(from_.Terminator(body), carried.remaining);
     Withdraw(undo);
     LeaveRegion();
     LeaveRegion();
@@ -555,10 +525,7 @@ class SimplifyRewriter final : public Rewriter {
       VisitContents(taken);
       for (uint32_t n = 0; n < data.result_count; ++n) {
         Value result = from_.Result(inst, n);
-        if (!live_.IsLive(result)) continue;
-        Value value = Map(from_.Operand(from_.Terminator(taken), n));
-        SetMapped(result, value);
-        PassName(result, value);
+        if (live_.IsLive(result)) MapNamed(result, Map(from_.Operand(from_.Terminator(taken), n)));
       }
       return;
     }

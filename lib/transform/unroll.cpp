@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/loops.h"
 #include "analysis/structure.h"
 #include "diag/errors/transform.h"
 #include "ir/module.h"
@@ -21,7 +22,7 @@ constexpr uint64_t kSmallOverVectors = 128;
 constexpr uint32_t kDeepest = 200;
 
 bool IsMarked(const ir::InstData& data) {
-  return (data.op == Op::For || data.op == Op::While) && data.Has(ir::Word::Unroll);
+  return analysis::IsSerialLoop(data.op) && data.Has(ir::Word::Unroll);
 }
 
 class UnrollRewriter final : public Rewriter {
@@ -53,10 +54,7 @@ class UnrollRewriter final : public Rewriter {
     } else {
       CopyFor(inst, *bounds[0], *bounds[1], *bounds[2], carried);
     }
-    for (uint32_t n = 0; n < carried.size(); ++n) {
-      SetMapped(from_.Result(inst, n), carried[n]);
-      PassName(from_.Result(inst, n), carried[n]);
-    }
+    MapResults(inst, carried);
   }
 
   /// The operands that say how often a loop runs: none of a `while` without `max`.
@@ -67,12 +65,6 @@ class UnrollRewriter final : public Rewriter {
   }
 
   // ---- Which loops
-
-  static uint64_t TripsOf(int64_t lo, int64_t hi, int64_t step) {
-    uint64_t distance = hi > lo ? static_cast<uint64_t>(hi) - static_cast<uint64_t>(lo) : 0;
-    uint64_t stride = step > 0 ? static_cast<uint64_t>(step) : 1;
-    return distance / stride + (distance % stride != 0 ? 1 : 0);
-  }
 
   /// Few iterations between constants, over elements of a local array or components of a vector, which become
   /// registers.
@@ -86,13 +78,12 @@ class UnrollRewriter final : public Rewriter {
       if (!number) return false;
       bounds.push_back(*number);
     }
-    uint64_t trips = data.op == Op::For ? TripsOf(bounds[0], bounds[1], bounds[2])
+    uint64_t trips = data.op == Op::For ? analysis::TripsBetween(bounds[0], bounds[1], bounds[2])
                                         : static_cast<uint64_t>(std::max<int64_t>(bounds[0], 0));
     uint64_t size = std::max<uint64_t>(trips, 1) * (structure_.End(loop) - structure_.Position(loop) - 1);
     if (trips > kSmallTrips || size > kSmallOverArrays) return false;
     bool arrays = false, vectors = false;
-    for (uint32_t at = structure_.Position(loop) + 1; at < structure_.End(loop); ++at) {
-      Inst inst = structure_.Order()[at];
+    for (Inst inst : structure_.Within(loop).subspan(1)) {
       Op op = from_[inst].op;
       auto varies = [&](uint32_t n) { return !from_.IsConstant(from_.Operand(inst, n)); };
       if (op == Op::Load || op == Op::Store)
@@ -104,9 +95,8 @@ class UnrollRewriter final : public Rewriter {
   }
 
   bool HoldsTasks(Inst loop) const {
-    return std::any_of(structure_.Order().begin() + structure_.Position(loop),
-                       structure_.Order().begin() + structure_.End(loop),
-                       [&](Inst inst) { return analysis::IsParallel(from_[inst].op); });
+    return std::ranges::any_of(structure_.Within(loop),
+                               [&](Inst inst) { return analysis::IsParallel(from_[inst].op); });
   }
 
   void ReportBounds(Inst loop, const std::vector<std::optional<int64_t>>& bounds) {
@@ -145,19 +135,14 @@ class UnrollRewriter final : public Rewriter {
 
   /// Writes the body once more, whose parameters are mapped; `carried` becomes what it yields.
   void CopyBody(Block body, std::vector<Value>& carried) {
-    for (Inst inner : from_[body].insts) {
-      if (from_[inner].op == Op::Yield) {
-        carried = MapAll(from_.Operands(inner));
-      } else {
-        Visit(inner);
-      }
-    }
+    VisitContents(body);
+    carried = MapAll(from_.Operands(from_.Terminator(body)));
   }
 
   void CopyFor(Inst inst, int64_t lo, int64_t hi, int64_t step, std::vector<Value>& carried) {
     Block body = from_[inst].regions[0];
     Type type = from_.TypeOf(from_[body].params[0]);
-    uint64_t trips = TripsOf(lo, hi, step);
+    uint64_t trips = analysis::TripsBetween(lo, hi, step);
     bool is_reversed = from_[inst].Has(ir::Word::Reversed);
     for (uint64_t trip = 0; trip < trips && !IsTooMuch(inst, 0); ++trip) {
       uint64_t number = is_reversed ? trips - 1 - trip : trip;
@@ -175,29 +160,20 @@ class UnrollRewriter final : public Rewriter {
     Block test = from_[inst].regions[0], body = from_[inst].regions[1];
     for (; left > 0 && !IsTooMuch(inst, depth); --left) {
       for (size_t n = 0; n < carried.size(); ++n) SetMapped(from_[test].params[n], carried[n]);
-      for (Inst inner : from_[test].insts) {
-        if (from_[inner].op != Op::ContinueIf) Visit(inner);
-      }
+      VisitContents(test);
       Value condition = Map(from_.Operand(from_.Terminator(test), 0));
       if (into_->IsConstant(condition)) {
         if (into_->ConstantOf(condition).bits == 0) return carried;
         CopyBody(body, carried);
         continue;
       }
-      std::vector<Type> types;
-      for (Value v : carried) types.push_back(into_->TypeOf(v));
       builder_.SetSpan(from_[inst].span);
-      Inst branch = builder_.If(condition, types);
-      Block around = builder_.block();
-      builder_.SetBlock((*into_)[branch].regions[1]);
-      builder_.Yield(carried);
-      builder_.SetBlock((*into_)[branch].regions[0]);
-      CopyBody(body, carried);
-      builder_.Yield(CopyWhile(inst, left - 1, std::move(carried), depth + 1));
-      builder_.SetBlock(around);
-      std::vector<Value> results;
-      for (uint32_t n = 0; n < types.size(); ++n) results.push_back(into_->Result(branch, n));
-      return results;
+      std::vector<Value> after = carried;
+      auto go_on = [&] {
+        CopyBody(body, after);
+        builder_.Yield(CopyWhile(inst, left - 1, std::move(after), depth + 1));
+      };
+      return ResultsOf(builder_.Branch(condition, TypesOf(carried), go_on, [&] { builder_.Yield(carried); }));
     }
     return carried;
   }
@@ -210,24 +186,19 @@ class UnrollRewriter final : public Rewriter {
   diag::Diagnostics& diagnostics_;
 };
 
-bool MayUnroll(const Function& function, bool small) {
-  for (uint32_t n = 0; n < function.InstCount(); ++n) {
-    const ir::InstData& data = function[Inst(n)];
-    if (IsMarked(data) || (small && (data.op == Op::For || data.op == Op::While))) return true;
-  }
-  return false;
-}
-
 }  // namespace
 
 bool Unroll(ir::Module& module, const UnrollConfig& config, diag::Diagnostics& diagnostics) {
   bool failed = false;
-  for (size_t n = 0; n < module.functions.size(); ++n) {
-    if (!MayUnroll(*module.functions[n], config.small)) continue;
-    UnrollRewriter rewriter(module, *module.functions[n], config, diagnostics);
+  for (const std::unique_ptr<Function>& function : module.functions) {
+    bool may = AnyInst(*function, [&](const ir::InstData& data) {
+      return IsMarked(data) || (config.small && analysis::IsSerialLoop(data.op));
+    });
+    if (!may) continue;
+    UnrollRewriter rewriter(module, *function, config, diagnostics);
     std::unique_ptr<Function> unrolled = rewriter.Run();
     failed = failed || rewriter.failed();
-    if (!rewriter.failed()) *module.functions[n] = std::move(*unrolled);
+    if (!rewriter.failed()) *function = std::move(*unrolled);
   }
   return !failed;
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/loops.h"
 #include "diag/errors/transform.h"
 
 namespace adc::transform {
@@ -34,8 +35,7 @@ void WorkgroupFacts::FindBarriers() {
 
 void WorkgroupFacts::NumberInside(Inst inst) {
   auto piece = static_cast<uint32_t>(writes_.size() - 1);
-  for (uint32_t at = structure_.Position(inst); at < structure_.End(inst); ++at) {
-    Inst inner = structure_.Order()[at];
+  for (Inst inner : structure_.Within(inst)) {
     piece_of_[inner] = piece;
     if (analysis::WritesMemory(function_[inner].op)) writes_[piece].insert(memory_.ClassOf(inner));
   }
@@ -81,8 +81,7 @@ bool WorkgroupFacts::IsAlike(Inst inst) const {
 bool WorkgroupFacts::RunsOnce(Inst inst) const {
   if (HasBarrier(inst) || AnyVaries(function_.Operands(inst))) return false;
   if (!ir::HasRegions(function_[inst].op)) return IsAlike(inst);
-  for (uint32_t at = structure_.Position(inst) + 1; at < structure_.End(inst); ++at) {
-    Inst inner = structure_.Order()[at];
+  for (Inst inner : structure_.Within(inst).subspan(1)) {
     bool plain =
         ir::IsTerminator(function_[inner].op) || ir::HasRegions(function_[inner].op) || IsAlike(inner);
     if (!plain || AnyVaries(function_.Operands(inner))) return false;
@@ -111,23 +110,18 @@ bool WorkgroupFacts::IsComputedBefore(Value v, Inst control) const {
 bool WorkgroupFacts::DecisionVaries(Inst control) const {
   const InstData& data = function_[control];
   std::span<const Value> operands = function_.Operands(control);
-  if (data.op == Op::If) return Varies(operands[0]);
-  if (data.op == Op::For) return AnyVaries(operands.first(3));
-  bool bound = data.Has(ir::Word::HasMax) && Varies(operands[0]);
-  return bound || AnyVaries(function_.Operands(function_.Terminator(data.regions[0])));
+  bool varies = AnyVaries(operands.first(data.op == Op::If ? 1 : operands.size() - data.result_count));
+  return varies || (data.op == Op::While && Varies(analysis::ConditionOf(function_, control)));
 }
 
 bool WorkgroupFacts::SpreadCarried(Inst loop, bool all) {
   const InstData& data = function_[loop];
-  std::span<const Value> operands = function_.Operands(loop);
-  Block last = data.op == Op::While ? data.regions[1] : data.regions[0];
-  std::span<const Value> yields = function_.Operands(function_.Terminator(last));
-  const std::vector<Value>& params = function_[data.regions[0]].params;
-  size_t skip = params.size() - data.result_count, before = operands.size() - data.result_count;
-  bool changed = data.op == Op::For && all && MakeVarying(params[0]);
+  bool changed = data.op == Op::For && all && MakeVarying(function_[data.regions[0]].params[0]);
   for (uint32_t n = 0; n < data.result_count; ++n) {
-    if (!all && !Varies(operands[before + n]) && !Varies(yields[n])) continue;
-    changed = MakeVarying(params[skip + n]) || changed;
+    bool varies = all || Varies(analysis::CarriedInit(function_, loop, n)) ||
+                  Varies(analysis::CarriedYield(function_, loop, n));
+    if (!varies) continue;
+    changed = MakeVarying(analysis::CarriedParam(function_, loop, n)) || changed;
     changed = MakeVarying(function_.Result(loop, n)) || changed;
   }
   return changed;
@@ -168,9 +162,8 @@ bool WorkgroupFacts::Spread(Block block, bool is_guarded) {
 
 void WorkgroupFacts::Error(Inst around, const char* text, const char* help) {
   good_ = false;
-  Inst barrier = around;
-  for (uint32_t at = structure_.Position(around); function_[barrier].op != Op::Barrier; ++at)
-    barrier = structure_.Order()[at];
+  Inst barrier = *std::ranges::find_if(structure_.Within(around),
+                                       [&](Inst inst) { return function_[inst].op == Op::Barrier; });
   diagnostics_.Error(diag::E0306, function_[barrier].span, text)
       .AddNote(function_[around].span, "it stands in this")
       .AddHelp(help);
@@ -237,8 +230,7 @@ void WorkgroupFacts::FindCrossing() {
     if (HasBarrier(owner) || piece_of_.Get(owner) != piece) crossing_.Insert(v);
   };
   Block body = function_[loop_].regions[0];
-  for (uint32_t at = structure_.Begin(body); at < structure_.End(body); ++at) {
-    Inst inst = structure_.Order()[at];
+  for (Inst inst : structure_.Within(body)) {
     for (Value v : function_.Operands(inst)) use(v, piece_of_.Get(inst));
     // The condition guards every piece inside.
     if (HasBarrier(inst) && function_[inst].op == Op::If) use(function_.Operand(inst, 0), UINT32_MAX);

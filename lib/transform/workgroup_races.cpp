@@ -169,13 +169,8 @@ class RaceSearch {
 
   /// Nothing is known of what the loop carries: its body stands for any iteration.
   void FollowAny(Inst inst, const Mask& mask) {
-    for (Value param : function_[function_[inst].regions[0]].params) {
-      if (facts_.Varies(param)) {
-        values_.Forget(param);
-      } else {
-        values_.SetAlike(param);
-      }
-    }
+    auto forget = [&](Value v) { return facts_.Varies(v) ? values_.Forget(v) : values_.SetAlike(v); };
+    for (Value param : function_[function_[inst].regions[0]].params) forget(param);
     Mask maybe = mask;
     std::replace(maybe.begin(), maybe.end(), Active::Yes, Active::Maybe);
     // Accesses before a barrier of one iteration meet those after the last barrier of the iteration before;
@@ -186,13 +181,7 @@ class RaceSearch {
       for (uint32_t r = 0; r < function_.RegionCount(inst); ++r) Follow(function_[inst].regions[r], maybe);
     }
     if (facts_.HasBarrier(inst)) touches_.Join(std::move(before));
-    for (Value result : ResultsOf(inst)) {
-      if (facts_.Varies(result)) {
-        values_.Forget(result);
-      } else {
-        values_.SetAlike(result);
-      }
-    }
+    for (Value result : ResultsOf(inst)) forget(result);
   }
 
   /// The first three operands of a `for`; empty where they are not known.

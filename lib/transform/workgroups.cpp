@@ -65,7 +65,7 @@ class Splitter final : public Rewriter {
     std::span<const Value> bounds = from_.Operands(inst);
     builder_.SetSpan(from_[inst].span);
     Inst loop = builder_.Parallel(MapAll(bounds.first(bounds.size() - 2)), 0);
-    Block source = from_[inst].regions[0], outer = builder_.block();
+    Block source = from_[inst].regions[0];
     home_ = (*into_)[loop].regions[0];
     for (size_t n = 0; n < (*into_)[home_].params.size(); ++n) {
       Value param = (*into_)[home_].params[n];
@@ -73,12 +73,12 @@ class Splitter final : public Rewriter {
       (*into_)[param].name = from_[from_[source].params[n]].name;
     }
     arrays_.clear();
-    builder_.SetBlock(home_);
-    SplitBlock(source, {}, {});
-    builder_.Yield({});
+    InBlock(home_, [&] {
+      SplitBlock(source, {}, {});
+      builder_.Yield({});
+    });
     std::vector<Inst>& insts = (*into_)[home_].insts;
     insts.insert(insts.begin(), arrays_.begin(), arrays_.end());
-    builder_.SetBlock(outer);
     facts_ = nullptr;
   }
 
@@ -136,7 +136,7 @@ class Splitter final : public Rewriter {
       std::vector<Assignment> assignments = ToArrays(inst, yields);
       FillRegion((*into_)[made].regions[r], source, {}, assignments, inst, yields);
     }
-    MapResults(inst, made);
+    MapAlike(inst, made);
   }
 
   void SplitLoop(Inst inst, const std::vector<Inst>& before) {
@@ -160,9 +160,7 @@ class Splitter final : public Rewriter {
       mapped.push_back(Map(operands[head + n]));
       types.push_back(from_.TypeOf(operands[head + n]));
     }
-    builder_.SetSpan(data.span);
-    Inst made = builder_.Create(data.op, mapped, types);
-    ir::CopyAttributes(data, (*into_)[made]);
+    Inst made = CopyAs(inst, mapped, types);
     Block region = NewLoopRegion(inst, made, skip);
     std::vector<Inst> left;
     if (data.op == Op::While) left = FillTest(first, region);
@@ -173,7 +171,7 @@ class Splitter final : public Rewriter {
     }
     std::span<const Value> yields = from_.Operands(from_.Terminator(body));
     FillRegion(region, body, std::move(left), ToArrays(inst, yields), inst, yields);
-    MapResults(inst, made);
+    MapAlike(inst, made);
   }
 
   /// The first region of a loop, with the index of a `for` and those carried values that do not vary.
@@ -191,44 +189,40 @@ class Splitter final : public Rewriter {
   /// The condition of a `while`. Returns the instructions in it that vary, which belong to the first piece of
   /// the body.
   std::vector<Inst> FillTest(Block source, Block region) {
-    Block outer = builder_.block();
-    builder_.SetBlock(region);
     std::vector<Inst> left;
-    for (Inst inst : from_[source].insts) {
-      if (ir::IsTerminator(from_[inst].op)) {
-        std::vector<Value> condition = MapAll(from_.Operands(inst));
-        builder_.Terminate(from_[inst].op, condition);
-      } else if (facts_->RunsOnce(inst)) {
-        Copy(inst);
-      } else {
-        left.push_back(inst);
+    InBlock(region, [&] {
+      for (Inst inst : from_[source].insts) {
+        if (ir::IsTerminator(from_[inst].op)) {
+          builder_.Terminate(from_[inst].op, MapAll(from_.Operands(inst)));
+        } else if (facts_->RunsOnce(inst)) {
+          Copy(inst);
+        } else {
+          left.push_back(inst);
+        }
       }
-    }
-    builder_.SetBlock(outer);
+    });
     return left;
   }
 
   void FillRegion(Block region, Block source, std::vector<Inst> first,
                   std::span<const Assignment> assignments, Inst owner, std::span<const Value> yields) {
-    Block outer = builder_.block();
-    builder_.SetBlock(region);
-    SplitBlock(source, std::move(first), assignments);
-    std::vector<Value> alike;
-    for (uint32_t n = 0; n < yields.size(); ++n) {
-      if (!facts_->Varies(from_.Result(owner, n))) alike.push_back(Map(yields[n]));
-    }
-    builder_.SetSpan(from_[from_.Terminator(source)].span);
-    builder_.Yield(alike);
-    builder_.SetBlock(outer);
+    InBlock(region, [&] {
+      SplitBlock(source, std::move(first), assignments);
+      std::vector<Value> alike;
+      for (uint32_t n = 0; n < yields.size(); ++n) {
+        if (!facts_->Varies(from_.Result(owner, n))) alike.push_back(Map(yields[n]));
+      }
+      builder_.SetSpan(from_[from_.Terminator(source)].span);
+      builder_.Yield(alike);
+    });
   }
 
-  void MapResults(Inst inst, Inst made) {
+  /// Maps the results that do not vary.
+  void MapAlike(Inst inst, Inst made) {
     uint32_t at = 0;
     for (uint32_t n = 0; n < from_[inst].result_count; ++n) {
       Value result = from_.Result(inst, n);
-      if (facts_->Varies(result)) continue;
-      SetMapped(result, into_->Result(made, at));
-      PassName(result, into_->Result(made, at++));
+      if (!facts_->Varies(result)) MapNamed(result, into_->Result(made, at++));
     }
   }
 
@@ -249,8 +243,8 @@ class Splitter final : public Rewriter {
     for (uint32_t n = 0; n < from_[inst].result_count; ++n) {
       if (facts_->Crosses(from_.Result(inst, n))) return true;
     }
-    for (uint32_t at = structure_.Position(inst); at < structure_.End(inst); ++at) {
-      Op op = from_[structure_.Order()[at]].op;
+    for (Inst inner : structure_.Within(inst)) {
+      Op op = from_[inner].op;
       ir::Effect effect = ir::InfoOf(op).effect;
       if (analysis::WritesMemory(op) || effect == ir::Effect::Report || op == Op::Call || op == Op::While)
         return true;
@@ -307,8 +301,7 @@ class Splitter final : public Rewriter {
   /// derivative does.
   bool IsInOrder(const std::vector<Inst>& piece) const {
     for (Inst inst : piece) {
-      for (uint32_t at = structure_.Position(inst); at < structure_.End(inst); ++at) {
-        Inst inner = structure_.Order()[at];
+      for (Inst inner : structure_.Within(inst)) {
         const InstData& data = from_[inner];
         if (!ir::IsAtomic(data.op) || !from_.TypeOf(from_.Operand(inner, 0)).IsArray()) continue;
         bool sums = data.op == Op::AtomicAdd || data.op == Op::AtomicSub;
@@ -368,8 +361,7 @@ class Splitter final : public Rewriter {
     };
     for (const Guard& guard : guards_) need(guard.condition);
     for (Inst inst : piece) {
-      for (uint32_t at = structure_.Position(inst); at < structure_.End(inst); ++at) {
-        Inst inner = structure_.Order()[at];
+      for (Inst inner : structure_.Within(inst)) {
         for (Value v : from_.Operands(inner)) need(v);
         for (uint32_t n = 0; n < from_[inner].result_count; ++n) made.insert(from_.Result(inner, n).raw);
         for (uint32_t r = 0; r < from_.RegionCount(inner); ++r) {
