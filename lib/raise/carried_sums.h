@@ -23,16 +23,13 @@ class CarriedSums {
   bool IsSum(ir::Inst loop, uint32_t number) const;
 
  private:
-  /// Whether `v` comes to operand `number` of the end of `block`, summed up.
-  bool SumsInto(ir::Value v, ir::Block block, uint32_t number) const;
-  /// Whether what `uses` read comes to the use `end`, summed up.
+  /// Whether `v`, or what `uses` read, comes to the use `end` in `block` with nothing but other values added
+  /// to it, and goes nowhere else.
+  bool SumsInto(ir::Value v, ir::Block block, analysis::Use end) const;
   bool SumsInto(const std::vector<analysis::Use>& uses, ir::Block block, analysis::Use end) const;
-  bool Goes(ir::Value v, ir::Block block, analysis::Use end) const;
   bool SumsThroughIf(const std::vector<analysis::Use>& uses, ir::Inst branch, ir::Block block,
                      analysis::Use end) const;
   bool SumsThroughSelect(const std::vector<analysis::Use>& uses, ir::Block block, analysis::Use end) const;
-  /// The instruction of `block` that is `inst` or holds it; invalid where there is none.
-  ir::Inst InBlock(ir::Inst inst, ir::Block block) const;
 
   const ir::Function& kernel_;
   const analysis::Uses& uses_;

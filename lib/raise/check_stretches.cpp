@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "analysis/walk.h"
 #include "ir/module.h"
 
 namespace adc::raise {
@@ -74,16 +73,10 @@ bool CheckStretches::MayHold(Inst inst) const {
   Op op = kernel_[inst].op;
   if (ir::IsTerminator(op) || op == Op::Alloca || op == Op::RowClaim || analysis::IsParallel(op))
     return false;
-  if (op == Op::While || op == Op::For) {
-    if (kernel_[inst].Has(ir::Word::Steps)) return false;
-  }
-  bool may = true;
-  for (uint32_t r = 0; r < kernel_.RegionCount(inst); ++r) {
-    analysis::ForEachInst(kernel_, kernel_[inst].regions[r], [&](Inst inner) {
-      may = may && !(kernel_[inner].op == Op::For && kernel_[inner].Has(ir::Word::Apart));
-    });
-  }
-  return may && !(op == Op::For && kernel_[inst].Has(ir::Word::Apart));
+  if (analysis::IsSerialLoop(op) && kernel_[inst].Has(ir::Word::Steps)) return false;
+  return std::ranges::none_of(structure_.Within(inst), [&](Inst inner) {
+    return kernel_[inner].op == Op::For && kernel_[inner].Has(ir::Word::Apart);
+  });
 }
 
 bool CheckStretches::NeedsCheck(Inst access) const {
@@ -218,12 +211,6 @@ bool CheckStretches::AddOperands(Value v, int64_t coefficient, bool largest, uin
   return true;
 }
 
-/// The instruction of the block that is `inst` or holds it; invalid: none.
-Inst CheckStretches::InBlock(Inst inst) const {
-  while (inst.Valid() && kernel_[inst].parent != block_) inst = kernel_[kernel_[inst].parent].owner;
-  return inst;
-}
-
 /// The position at which an instruction of the block is made.
 uint32_t CheckStretches::PlaceOf(Inst inst) const {
   return structure_.Position(ir::IsAccess(kernel_[inst].op) ? groups_.PlaceOf(inst) : inst);
@@ -235,7 +222,7 @@ bool CheckStretches::IsKnown(Value v) const {
   Inst made;
   if (data.kind == ir::ValueKind::Result) made = kernel_.DefiningInst(v);
   if (data.kind == ir::ValueKind::BlockParam) made = kernel_[Block(data.owner)].owner;
-  Inst at = InBlock(made);
+  Inst at = analysis::HolderIn(kernel_, block_, made);
   return !at.Valid() || PlaceOf(at) < structure_.Position(kernel_[block_].insts[begin_]);
 }
 
@@ -247,8 +234,9 @@ void CheckStretches::FindGiven(Stretch& stretch) const {
   auto look = [&](Inst inst) {
     for (uint32_t r = 0; r < kernel_[inst].result_count; ++r) {
       Value result = kernel_.Result(inst, r);
-      bool is_read = std::ranges::any_of(
-          uses_.Of(result), [&](const analysis::Use& use) { return !is_within(InBlock(use.inst)); });
+      bool is_read = std::ranges::any_of(uses_.Of(result), [&](const analysis::Use& use) {
+        return !is_within(analysis::HolderIn(kernel_, block_, use.inst));
+      });
       if (is_read) stretch.given.push_back(result);
     }
   };

@@ -77,7 +77,6 @@ class CheckStretches {
   bool AddOperands(ir::Value v, int64_t coefficient, bool largest, uint32_t depth, IndexSum& sum) const;
   bool HasConstant(ir::Value v) const;
   bool IsKnown(ir::Value v) const;
-  ir::Inst InBlock(ir::Inst inst) const;
   uint32_t PlaceOf(ir::Inst inst) const;
   void FindGiven(Stretch& stretch) const;
 

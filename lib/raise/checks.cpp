@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/loops.h"
 #include "analysis/memory.h"
 #include "analysis/structure.h"
 #include "analysis/uses.h"
@@ -42,20 +43,19 @@ class CheckRewriter final : public transform::Rewriter {
     Inst owner = from_[source].owner;
     bool was_parallel = in_parallel_;
     in_parallel_ = was_parallel || (owner.Valid() && analysis::IsParallel(from_[owner].op));
-    Block outer = builder_.block();
-    builder_.SetBlock(into);
     const std::vector<Inst>& insts = from_[source].insts;
-    for (size_t n = 0; n < insts.size();) {
-      std::optional<Stretch> stretch;
-      if (config_.check_bounds && in_parallel_ && !is_slow_) stretch = stretches_.From(source, n, sure_);
-      if (stretch) {
-        VisitTwice(std::span(insts).subspan(n, stretch->end - n), *stretch);
-        n = stretch->end;
-      } else {
-        Visit(insts[n++]);
+    InBlock(into, [&] {
+      for (size_t n = 0; n < insts.size();) {
+        std::optional<Stretch> stretch;
+        if (config_.check_bounds && in_parallel_ && !is_slow_) stretch = stretches_.From(source, n, sure_);
+        if (stretch) {
+          VisitTwice(std::span(insts).subspan(n, stretch->end - n), *stretch);
+          n = stretch->end;
+        } else {
+          Visit(insts[n++]);
+        }
       }
-    }
-    builder_.SetBlock(outer);
+    });
     in_parallel_ = was_parallel;
   }
 
@@ -64,24 +64,22 @@ class CheckRewriter final : public transform::Rewriter {
     std::vector<Type> types;
     for (Value v : stretch.given) types.push_back(from_.TypeOf(v));
     builder_.SetSpan(from_[insts.front()].span);
-    Inst branch = builder_.If(AreInside(stretch), types);
-    InRegion(branch, 0, [&] {
+    auto write = [&] {
+      for (Inst inst : insts) Visit(inst);
+      builder_.Yield(MapAll(stretch.given));
+    };
+    auto unchecked = [&] {
       for (Inst access : stretch.accesses) sure_.Insert(access);
-      VisitRest(insts);
-      builder_.Yield(MapAll(stretch.given));
+      write();
       for (Inst access : stretch.accesses) sure_.Erase(access);
-    });
-    InRegion(branch, 1, [&] {
+    };
+    auto checked = [&] {
       is_slow_ = true;
-      VisitRest(insts);
-      builder_.Yield(MapAll(stretch.given));
+      write();
       is_slow_ = false;
-    });
+    };
+    Inst branch = builder_.Branch(AreInside(stretch), types, unchecked, checked);
     for (uint32_t n = 0; n < types.size(); ++n) SetMapped(stretch.given[n], into_->Result(branch, n));
-  }
-
-  void VisitRest(std::span<const Inst> insts) {
-    for (Inst inst : insts) Visit(inst);
   }
 
   Value AreInside(const Stretch& stretch) {
@@ -138,44 +136,31 @@ class CheckRewriter final : public transform::Rewriter {
       given.push_back(from_.Result(access));
       types.push_back(from_.TypeOf(given.back()));
     }
-    Inst branch = builder_.If(inside, types);
-    (*into_)[branch].words = {ir::Word::Guard};
-    InRegion(branch, 0, [&] {
-      for (Inst access : accesses) {
-        builder_.SetSpan(from_[access].span);
-        Copy(access);
+    auto access = [&] {
+      for (Inst one : accesses) {
+        builder_.SetSpan(from_[one].span);
+        Copy(one);
       }
       builder_.Yield(MapAll(given));
-    });
-    builder_.SetSpan(data.span);
-    InRegion(branch, 1, [&] {
+      builder_.SetSpan(data.span);
+    };
+    auto report = [&] {
       Raise(ir::Word::Access, checks_.number_of[accesses.front()]);
-      std::vector<Value> zeros;
-      for (Type type : types) zeros.push_back(builder_.Zero(type));
-      builder_.Yield(zeros);
-    });
+      builder_.Yield(ZerosOf(types));
+    };
+    Inst branch = builder_.Branch(inside, types, access, report);
+    (*into_)[branch].words = {ir::Word::Guard};
     for (uint32_t n = 0; n < given.size(); ++n) SetMapped(given[n], into_->Result(branch, n));
   }
 
   void VisitAssert(Inst inst) {
     bool promise = from_[inst].Has(ir::Word::Promise);
     if (!promise && !config_.assertions) return;
-    Inst branch = builder_.If(builder_.Make(Op::Not, {Map(from_.Operand(inst, 0))}), {});
-    InRegion(branch, 0, [&] {
+    builder_.Where(builder_.Make(Op::Not, {Map(from_.Operand(inst, 0))}), [&] {
       bool names_other = from_[inst].operand_count > 1;
       Raise(promise ? ir::Word::Promise : ir::Word::Assertion, checks_.number_of[inst],
             names_other ? Map(from_.Operand(inst, 1)) : Value());
-      builder_.Yield({});
     });
-    InRegion(branch, 1, [&] { builder_.Yield({}); });
-  }
-
-  template <class Write>
-  void InRegion(Inst branch, uint32_t number, const Write& write) {
-    Block outer = builder_.block();
-    builder_.SetBlock((*into_)[branch].regions[number]);
-    write();
-    builder_.SetBlock(outer);
   }
 
   void Raise(ir::Word check, uint32_t number, Value other = {}) {
@@ -217,15 +202,12 @@ class CheckRewriter final : public transform::Rewriter {
   /// Whether `index` is the counter of a loop that begins at zero or above and ends at the extent. (A count
   /// that is cut off to fewer bits is smaller, or negative.)
   bool CountsWithin(Value index, Value base, uint32_t axis, uint64_t fixed) const {
-    const ir::ValueData& data = from_[index];
-    if (data.kind != ir::ValueKind::BlockParam) return false;
-    Inst loop = from_[Block(data.owner)].owner;
-    if (!loop.Valid()) return false;
-    bool is_parallel = from_[loop].op == Op::Parallel;
-    if (!is_parallel && (from_[loop].op != Op::For || data.number != 0)) return false;
-    std::optional<int64_t> begin = from_.IntegerConstant(from_.Operand(loop, 2 * data.number));
+    Inst loop = analysis::LoopOfIndex(from_, index);
+    if (!loop.Valid() || from_[loop].op == Op::ParallelOver) return false;
+    uint32_t number = from_[index].number;
+    std::optional<int64_t> begin = from_.IntegerConstant(from_.Operand(loop, 2 * number));
     if (!begin || *begin < 0) return false;
-    Value end = from_.Operand(loop, 2 * data.number + 1);
+    Value end = from_.Operand(loop, 2 * number + 1);
     std::optional<int64_t> last = from_.IntegerConstant(end);
     if (fixed != 0) return last && *last >= 0 && static_cast<uint64_t>(*last) <= fixed;
     Inst shape = from_.DefiningInst(end);

@@ -27,6 +27,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/loops.h"
 #include "analysis/memory.h"
 #include "analysis/structure.h"
 #include "analysis/walk.h"
@@ -85,12 +86,8 @@ class Decisions {
   }
 
   void VisitParam(Value value) {
-    ir::Block block(function_[value].owner);
-    Inst owner = function_[block].owner;
-    if (!owner.Valid()) return;
-    uint32_t number = function_[value].number;
-    if (function_[owner].op == Op::While) VisitCarried(owner, number);
-    if (function_[owner].op == Op::For && number > 0) VisitCarried(owner, number - 1);
+    if (std::optional<uint32_t> number = analysis::CarriedNumber(function_, value))
+      VisitCarried(function_[function_.DefiningBlock(value)].owner, *number);
   }
 
   void VisitResult(Value value) {
@@ -102,7 +99,7 @@ class Decisions {
       for (ir::Block region : data.regions) Visit(function_.Operand(function_.Terminator(region), number));
       return;
     }
-    if (data.op == Op::For || data.op == Op::While) return VisitCarried(inst, number);
+    if (analysis::IsSerialLoop(data.op)) return VisitCarried(inst, number);
     if (data.op == Op::RowLoad) VisitRows(data.attr);
     bool is_pop = data.op == Op::StackPop || data.op == Op::StackTop;
     if (is_pop || (analysis::ReadsMemory(data.op) && data.operand_count > 0))
@@ -112,11 +109,8 @@ class Decisions {
 
   /// Visits the carried value of a loop in place `number`.
   void VisitCarried(Inst loop, uint32_t number) {
-    const ir::InstData& data = function_[loop];
-    bool is_for = data.op == Op::For;
-    uint32_t first = is_for ? 3 : data.Has(ir::Word::HasMax) ? 1 : 0;
-    Visit(function_.Operand(loop, first + number));
-    Visit(function_.Operand(function_.Terminator(data.regions[is_for ? 0 : 1]), number));
+    Visit(analysis::CarriedInit(function_, loop, number));
+    Visit(analysis::CarriedYield(function_, loop, number));
   }
 
   /// All that is written into `container`: a local array, a parameter, an adstack.
@@ -133,8 +127,7 @@ class Decisions {
     const ir::InstData& data = function_[inst];
     uint32_t first = 0, count = 0;
     if (data.op == Op::If || data.op == Op::ContinueIf) count = 1;
-    if (data.op == Op::For) count = 3;
-    if (data.op == Op::While && data.Has(ir::Word::HasMax)) count = 1;
+    if (analysis::IsSerialLoop(data.op)) count = data.operand_count - data.result_count;
     if (data.op == Op::Parallel) count = data.operand_count;
     bool is_stack = data.op == Op::StackPush || data.op == Op::StackPop || data.op == Op::StackTop;
     if (is_stack && data.Has(ir::Word::HasSlot)) {

@@ -2,6 +2,9 @@
 
 #include <set>
 
+#include "analysis/memory.h"
+#include "analysis/walk.h"
+
 namespace adc::raise {
 namespace {
 
@@ -9,22 +12,15 @@ using ir::Block, ir::Inst, ir::Op, ir::Value;
 
 constexpr size_t kMostLoads = 16;
 
-/// A buffer, or a field of a layout.
-struct Place {
-  uint32_t param = ir::kNoAttr;
-  uint32_t field = ir::kNoAttr;
-  friend auto operator<=>(const Place&, const Place&) = default;
-};
-
 class Mover {
  public:
-  explicit Mover(ir::Function& kernel) : kernel_(kernel) {}
+  explicit Mover(ir::Function& kernel) : kernel_(kernel), structure_(kernel), memory_(structure_) {}
 
   void Walk(Block block) {
     for (size_t position = 0; position < kernel_[block].insts.size(); ++position) {
       Inst inst = kernel_[block].insts[position];
-      Op op = kernel_[inst].op;
-      if ((op == Op::For || op == Op::While) && StoresRows(inst)) position += MoveBefore(block, position);
+      if (analysis::IsSerialLoop(kernel_[inst].op) && StoresRows(inst))
+        position += MoveBefore(block, position);
       for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region)
         Walk(kernel_[inst].regions[region]);
     }
@@ -32,33 +28,31 @@ class Mover {
 
  private:
   bool StoresRows(Inst inst) const {
-    if (kernel_[inst].op == Op::RowStore) return true;
-    for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region) {
-      for (Inst inner : kernel_[kernel_[inst].regions[region]].insts) {
-        if (StoresRows(inner)) return true;
-      }
-    }
-    return false;
+    bool stores = false;
+    analysis::ForEachInst(kernel_, inst,
+                          [&](Inst inner) { stores = stores || kernel_[inner].op == Op::RowStore; });
+    return stores;
   }
 
   /// How many instructions are before the loop that were not.
   size_t MoveBefore(Block block, size_t loop) {
-    std::set<Inst> passed;  // the instructions that a load would pass
-    std::set<Place> written;
-    bool alias_written = false;
+    std::set<Inst> passed;       // the instructions that a load would pass
+    std::set<uint32_t> written;  // classes of memory
     std::vector<Inst> early, left;
     const std::vector<Inst> insts = kernel_[block].insts;
     for (size_t position = loop; position < insts.size(); ++position) {
       Inst inst = insts[position];
       bool moves = early.size() < kMostLoads && IsCandidate(inst) && IsMadeBefore(inst, passed) &&
-                   !IsWritten(inst, written, alias_written);
+                   !written.contains(memory_.ClassOf(inst));
       if (moves && kernel_[inst].op == Op::Load) {
         early.push_back(inst);
         moved_.Insert(inst);
         continue;  // its result is there from now on
       }
       passed.insert(inst);
-      NoteWrites(inst, written, alias_written);
+      analysis::ForEachInst(kernel_, inst, [&](Inst inner) {
+        if (analysis::WritesMemory(kernel_[inner].op)) written.insert(memory_.ClassOf(inner));
+      });
       if (moves) {
         early.push_back(TakeApart(inst, &left));
       } else {
@@ -100,7 +94,8 @@ class Mover {
   bool IsCandidate(Inst inst) const {
     const ir::InstData& data = kernel_[inst];
     bool plain = data.op == Op::AddTo && data.Has(ir::Word::Plain);
-    return (data.op == Op::Load || plain) && PlaceOf(inst).param != ir::kNoAttr && !moved_.Has(inst);
+    return (data.op == Op::Load || plain) && kernel_.IsParameter(kernel_.Operand(inst, 0)) &&
+           !moved_.Has(inst);
   }
 
   bool IsMadeBefore(Inst inst, const std::set<Inst>& passed) const {
@@ -111,31 +106,9 @@ class Mover {
     return true;
   }
 
-  Place PlaceOf(Inst access) const {
-    const ir::ValueData& base = kernel_[kernel_.Operand(access, 0)];
-    bool is_parameter = kernel_.IsParameter(kernel_.Operand(access, 0));
-    return is_parameter ? Place{base.number, kernel_[access].attr} : Place();
-  }
-
-  bool IsWritten(Inst inst, const std::set<Place>& written, bool alias_written) const {
-    Place place = PlaceOf(inst);
-    return written.contains(place) || (alias_written && kernel_.params[place.param].alias);
-  }
-
-  void NoteWrites(Inst inst, std::set<Place>& written, bool& alias_written) const {
-    const ir::InstData& data = kernel_[inst];
-    ir::Effect effect = ir::InfoOf(data.op).effect;
-    if (effect == ir::Effect::Write || effect == ir::Effect::Atomic) {
-      Place place = PlaceOf(inst);
-      written.insert(place);
-      if (place.param != ir::kNoAttr && kernel_.params[place.param].alias) alias_written = true;
-    }
-    for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region) {
-      for (Inst inner : kernel_[data.regions[region]].insts) NoteWrites(inner, written, alias_written);
-    }
-  }
-
   ir::Function& kernel_;
+  analysis::Structure structure_;
+  analysis::MemoryClasses memory_;  ///< of bases, which accesses that move do not change
   IndexSet<Inst> moved_;
 };
 
@@ -145,8 +118,7 @@ void LoadEarly(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
   if (!config.device) return;
   Mover mover(kernel);
   for (Inst inst : std::vector<Inst>(kernel[kernel.Body()].insts)) {
-    bool parallel = kernel[inst].op == Op::Parallel || kernel[inst].op == Op::ParallelOver;
-    if (parallel) mover.Walk(kernel[inst].regions[0]);
+    if (analysis::IsParallel(kernel[inst].op)) mover.Walk(kernel[inst].regions[0]);
   }
 }
 

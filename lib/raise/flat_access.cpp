@@ -40,13 +40,9 @@ bool Uses(const ir::Function& kernel, ir::Inst loop, ir::Inst inst) {
 }
 
 bool UsesWithin(const ir::Function& kernel, ir::Inst loop, ir::Block block) {
-  for (ir::Inst inst : kernel[block].insts) {
-    if (Uses(kernel, loop, inst)) return true;
-    for (ir::Block region : kernel[inst].regions) {
-      if (region.Valid() && UsesWithin(kernel, loop, region)) return true;
-    }
-  }
-  return false;
+  bool uses = false;
+  analysis::ForEachInst(kernel, block, [&](ir::Inst inst) { uses = uses || Uses(kernel, loop, inst); });
+  return uses;
 }
 
 /// Where the counters of `loop` must be told apart, since more than flat accesses uses them: its body, or the

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "analysis/loops.h"
 #include "analysis/walk.h"
-#include "ir/module.h"
 
 namespace adc::raise {
 namespace {
@@ -61,18 +61,13 @@ Interval Intervals::BetweenOf(ir::Inst loop, uint32_t first) const {
 }
 
 void Intervals::BindCounters(ir::Inst loop) {
-  Op op = kernel_[loop].op;
-  const std::vector<ir::Value>& params = kernel_[kernel_[loop].regions[0]].params;
-  size_t counters = op == Op::For ? 1 : params.size();
-  for (uint32_t n = 0; n < counters; ++n) {
-    if (!kernel_.TypeOf(params[n]).Is(ir::Scalar::I32)) continue;
-    bounds_.Set(params[n]) = op == Op::ParallelOver ? CellsOf(loop, n) : BetweenOf(loop, 2 * n);
+  bool is_over = kernel_[loop].op == Op::ParallelOver;
+  std::span<const ir::Value> counters = analysis::IndicesOf(kernel_, loop);
+  for (uint32_t n = 0; n < counters.size(); ++n) {
+    if (!kernel_.TypeOf(counters[n]).Is(ir::Scalar::I32)) continue;
+    bounds_.Set(counters[n]) =
+        is_over ? Interval{0, analysis::CellsAlong(module_, kernel_, loop, n) - 1} : BetweenOf(loop, 2 * n);
   }
-}
-
-Interval Intervals::CellsOf(ir::Inst over, uint32_t axis) const {
-  const ir::Layout& layout = module_.layouts[kernel_.TypeOf(kernel_.Operand(over, 0)).count];
-  return {0, static_cast<int64_t>(layout.fields[kernel_[over].attr].axes[axis].extent) - 1};
 }
 
 void Intervals::BindResult(ir::Inst inst) {

@@ -27,7 +27,6 @@ class Intervals {
   void Enter(ir::Inst inst);
   Interval BetweenOf(ir::Inst loop, uint32_t first) const;
   void BindCounters(ir::Inst loop);
-  Interval CellsOf(ir::Inst over, uint32_t axis) const;
   void BindResult(ir::Inst inst);
 
   const ir::Module& module_;

@@ -82,7 +82,7 @@ class Delayer {
       if (analysis::IsLoop(kernel_[line].op)) straight = position;
     }
     for (size_t position = lines.insts.size(); position-- > 0;) {
-      ForEachIn(lines.insts[position], [&](Inst inst) {
+      analysis::ForEachInst(kernel_, lines.insts[position], [&](Inst inst) {
         for (Value v : kernel_.Operands(inst)) {
           Inst made = kernel_.DefiningInst(v);
           if (!made.Valid() || kernel_[made].parent != block) continue;
@@ -92,19 +92,12 @@ class Delayer {
       });
     }
     for (size_t position = 0; position < lines.insts.size(); ++position) {
-      ForEachIn(lines.insts[position], [&](Inst inst) {
+      analysis::ForEachInst(kernel_, lines.insts[position], [&](Inst inst) {
         if (ir::IsAccess(kernel_[inst].op))
           lines.touches[facts_.memory().ClassOf(inst)].push_back({position, inst});
       });
     }
     return lines;
-  }
-
-  template <class Visit>
-  void ForEachIn(Inst line, Visit&& visit) const {
-    visit(line);
-    for (uint32_t region = 0; region < kernel_.RegionCount(line); ++region)
-      analysis::ForEachInst(kernel_, kernel_[line].regions[region], visit);
   }
 
   /// The position after which the store at `clear` goes: its own where it stays.

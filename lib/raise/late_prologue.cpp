@@ -2,16 +2,18 @@
 
 #include <map>
 
+#include "analysis/structure.h"
 #include "analysis/tasks.h"
 
 namespace adc::raise {
 namespace {
 
-using ir::Block, ir::Inst, ir::Op;
+using ir::Block, ir::Inst;
 
 class Mover {
  public:
-  Mover(ir::Function& kernel, const analysis::Task& task) : kernel_(kernel), loop_(task.parallel) {
+  Mover(ir::Function& kernel, const analysis::Structure& structure, const analysis::Task& task)
+      : kernel_(kernel), structure_(structure), loop_(task.parallel) {
     const std::vector<Inst>& body = kernel[kernel.Body()].insts;
     for (uint32_t position = task.first; body[position] != loop_; ++position) {
       prologue_.push_back(body[position]);
@@ -68,20 +70,11 @@ class Mover {
 
   Block Parent(Block block) const { return kernel_[kernel_[block].owner].parent; }
 
-  uint32_t Depth(Block block) const {
-    uint32_t depth = 0;
-    for (; block != kernel_.Body(); block = Parent(block)) ++depth;
-    return depth;
-  }
-
   /// The innermost block around both.
   Block Common(Block a, Block b) const {
-    uint32_t depth_a = Depth(a), depth_b = Depth(b);
-    for (; depth_a > depth_b; --depth_a) a = Parent(a);
-    for (; depth_b > depth_a; --depth_b) b = Parent(b);
     while (a != b) {
-      a = Parent(a);
-      b = Parent(b);
+      Block& deeper = structure_.Depth(a) >= structure_.Depth(b) ? a : b;
+      deeper = Parent(deeper);
     }
     return a;
   }
@@ -91,13 +84,13 @@ class Mover {
     if (!block.Valid()) return block;
     Block result = block;
     for (; block != kernel_.Body(); block = Parent(block)) {
-      Op op = kernel_[kernel_[block].owner].op;
-      if (op == Op::For || op == Op::While) result = Parent(block);
+      if (analysis::IsSerialLoop(kernel_[kernel_[block].owner].op)) result = Parent(block);
     }
     return result;
   }
 
   ir::Function& kernel_;
+  const analysis::Structure& structure_;  ///< of blocks, which stay where they are
   Inst loop_;
   std::vector<Inst> prologue_;
   IndexSet<Inst> inside_, moved_;
@@ -108,11 +101,12 @@ class Mover {
 
 void DelayPrologue(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
   if (!config.device) return;
+  analysis::Structure structure(kernel);
   std::vector<analysis::Task> tasks = analysis::TasksOf(kernel);
   // Last one first: positions before a task stay as they are.
   for (size_t n = tasks.size(); n-- > 0;) {
     if (tasks[n].kind != analysis::TaskKind::Parallel) continue;
-    Mover(kernel, tasks[n]).Run();
+    Mover(kernel, structure, tasks[n]).Run();
   }
 }
 

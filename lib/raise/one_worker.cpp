@@ -64,7 +64,7 @@ void Add(const ir::Function& kernel, ir::Block block, uint64_t times, uint64_t r
     work.own += real_times * own;
     work.known = work.known && op != ir::Op::While &&
                  (op != ir::Op::For || analysis::ConstantTrips(kernel, inst).has_value());
-    bool is_loop = (op == ir::Op::For || op == ir::Op::While) && depth < kDeepest;
+    bool is_loop = analysis::IsSerialLoop(op) && depth < kDeepest;
     uint64_t trips = is_loop ? kTrips : 1, real_trips = trips;
     if (is_loop && op == ir::Op::For)
       real_trips = std::min(analysis::ConstantTrips(kernel, inst).value_or(kTrips), kMostTrips / real_times);
@@ -98,12 +98,9 @@ class CommonSweeps {
   bool Are() const { return In(kernel_[parallel_].regions[0]).value_or(false); }
 
  private:
-  static bool IsLoop(ir::Op op) { return op == ir::Op::For || op == ir::Op::While; }
   bool IsOutside(ir::Value v) const { return structure_.DefinedOutside(v, parallel_); }
   bool IsCounter(ir::Value v) const {
-    const ir::ValueData& value = kernel_[v];
-    if (value.kind != ir::ValueKind::BlockParam || value.number != 0) return false;
-    ir::Inst loop = kernel_[ir::Block(value.owner)].owner;
+    ir::Inst loop = analysis::LoopOfIndex(kernel_, v);
     return loop.Valid() && kernel_[loop].op == ir::Op::For &&
            std::ranges::all_of(kernel_.Operands(loop).first(3),
                                [&](ir::Value bound) { return IsOutside(bound); });
@@ -124,8 +121,8 @@ class CommonSweeps {
         for (ir::Block region : data.regions)
           if (region.Valid() && In(region) != false) return std::nullopt;
       }
-      if (!IsLoop(data.op)) continue;
-      ir::Block body = data.regions[data.op == ir::Op::While ? 1 : 0];
+      if (!analysis::IsSerialLoop(data.op)) continue;
+      ir::Block body = analysis::LoopYieldBlock(kernel_, inst);
       std::optional<bool> inner = In(body);
       bool sweeps = std::ranges::any_of(kernel_[body].insts, [&](ir::Inst each) { return IsSweep(each); });
       if (!inner || !(*inner || sweeps)) return std::nullopt;
@@ -143,7 +140,7 @@ class CommonSweeps {
 bool HasShortSweep(const ir::Function& kernel, const analysis::Structure& structure, ir::Block block) {
   return std::ranges::any_of(kernel[block].insts, [&](ir::Inst inst) {
     uint64_t operations = 0;
-    bool sweeps = false, is_loop = kernel[inst].op == ir::Op::For || kernel[inst].op == ir::Op::While;
+    bool sweeps = false, is_loop = analysis::IsSerialLoop(kernel[inst].op);
     for (ir::Block region : kernel[inst].regions) {
       if (!region.Valid()) continue;
       if (HasShortSweep(kernel, structure, region)) return true;
@@ -167,7 +164,7 @@ class Uses {
     const ir::InstData& data = kernel_[inst];
     if (ir::IsAccess(data.op) && kernel_[kernel_.Operand(inst, 0)].kind == ir::ValueKind::BlockParam)
       NoteAccess(inst, is_in_loop);
-    bool is_loop = data.op == ir::Op::For || data.op == ir::Op::While;
+    bool is_loop = analysis::IsSerialLoop(data.op);
     for (ir::Block region : data.regions) {
       if (!region.Valid()) continue;
       for (ir::Inst inner : kernel_[region].insts) Note(inner, is_in_loop || is_loop);

@@ -4,7 +4,9 @@
 #include <map>
 #include <set>
 
+#include "analysis/memory.h"
 #include "analysis/tasks.h"
+#include "analysis/uses.h"
 #include "ir/reduction.h"
 #include "ir/words.h"
 #include "raise/axis_use.h"
@@ -14,19 +16,13 @@ namespace {
 
 using ir::Reduction, ir::ReductionOf;
 
-/// Memory that may overlap: a buffer, a field of a layout, or all parameters that say `alias` together.
-struct Place {
-  uint32_t param = ir::kNoAttr;
-  uint32_t field = ir::kNoAttr;
-  friend auto operator<=>(const Place&, const Place&) = default;
-};
-
 struct PlaceUse {
   std::optional<Reduction> reduction;
   bool mixed = false;
 };
 
-/// How a place is touched. Where all indices are literals its cells do not overlap, and go by themselves.
+/// How a class of memory is touched. Where all indices are literals its cells do not overlap, and go by
+/// themselves.
 struct PlaceUses {
   PlaceUse whole;
   bool literal = true;
@@ -38,21 +34,37 @@ constexpr size_t kMaxTables = 12;
 
 struct Accumulation {
   ir::Inst inst;
-  Place place;
+  uint32_t place = 0;  ///< its class of memory
   bool conditional = false;
+};
+
+/// Of a kernel; words that are added change none of it.
+struct KernelFacts {
+  explicit KernelFacts(const ir::Function& kernel) : structure(kernel), memory(structure), uses(kernel) {}
+  analysis::Structure structure;
+  analysis::MemoryClasses memory;
+  analysis::Uses uses;
 };
 
 class Marker {
  public:
-  Marker(ir::Function& kernel, const analysis::Task& task, const RaiseConfig& config)
-      : kernel_(kernel), task_(task), config_(config), loop_(task.parallel), axes_(kernel, loop_) {
-    MarkUses(kernel[loop_].regions[0]);
-  }
+  Marker(ir::Function& kernel, const KernelFacts& facts, const analysis::Task& task,
+         const RaiseConfig& config)
+      : kernel_(kernel),
+        facts_(facts),
+        task_(task),
+        config_(config),
+        loop_(task.parallel),
+        axes_(kernel, loop_) {}
 
   void Run() {
     Walk(kernel_[loop_].regions[0], false);
     const std::vector<ir::Inst>& insts = kernel_[kernel_.Body()].insts;
-    for (uint32_t position = task_.first; insts[position] != loop_; ++position) NoteAll(insts[position]);
+    // The accesses of the prologue read.
+    for (uint32_t position = task_.first; insts[position] != loop_; ++position) {
+      for (ir::Inst inst : facts_.structure.Within(insts[position]))
+        if (ir::IsAccess(kernel_[inst].op)) Note(inst, std::nullopt);
+    }
     for (const Accumulation& a : accumulations_) {
       if (UseOf(a)->mixed) continue;
       if (IsUniform(a.inst)) {
@@ -68,26 +80,16 @@ class Marker {
   }
 
  private:
-  void MarkUses(ir::Block block) {
-    for (ir::Inst inst : kernel_[block].insts) {
-      for (ir::Value v : kernel_.Operands(inst)) used_.Insert(v);
-      for (ir::Block region : kernel_[inst].regions) {
-        if (region.Valid()) MarkUses(region);
-      }
-    }
-    inside_.Insert(block);
-  }
-
   void Walk(ir::Block block, bool conditional) {
     for (ir::Inst inst : kernel_[block].insts) {
       const ir::InstData& data = kernel_[inst];
       if (ir::IsAccess(data.op)) {
         std::optional<Reduction> reduction = ReductionOf(data.op);
-        if (data.result_count != 0 && used_.Has(kernel_.Result(inst))) reduction.reset();
+        if (data.result_count != 0 && facts_.uses.IsUsed(kernel_.Result(inst))) reduction.reset();
         // A plain sum is that of one iteration alone: no other meets it in its cell, there is nothing to put
         // off.
         bool plain = data.op == ir::Op::AddTo && data.Has(ir::Word::Plain);
-        if (std::optional<Place> place = Note(inst, reduction); place && reduction && !plain)
+        if (std::optional<uint32_t> place = Note(inst, reduction); place && reduction && !plain)
           accumulations_.push_back({inst, *place, conditional});
       }
       for (ir::Block region : data.regions) {
@@ -96,21 +98,12 @@ class Marker {
     }
   }
 
-  /// Records the accesses of the prologue: they read.
-  void NoteAll(ir::Inst inst) {
-    if (ir::IsAccess(kernel_[inst].op)) Note(inst, std::nullopt);
-    for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region) {
-      for (ir::Inst inner : kernel_[kernel_[inst].regions[region]].insts) NoteAll(inner);
-    }
-  }
-
-  /// Records how an access touches its place; empty for thread-local arrays and module constants.
-  std::optional<Place> Note(ir::Inst inst, std::optional<Reduction> reduction) {
+  /// Records how an access touches its class of memory; empty for thread-local arrays and module constants.
+  std::optional<uint32_t> Note(ir::Inst inst, std::optional<Reduction> reduction) {
     ir::Value base = kernel_.Operand(inst, 0);
     const ir::ValueData& data = kernel_[base];
     if (data.kind != ir::ValueKind::BlockParam) return std::nullopt;
-    Place place{data.number, kernel_[inst].attr};
-    if (kernel_.params[data.number].alias) place = {};
+    uint32_t place = facts_.memory.ClassOf(inst);
     PlaceUses& uses = uses_[place];
     Touch(uses.whole, reduction);
     std::optional<std::vector<int64_t>> cell = LiteralCell(inst);
@@ -197,31 +190,29 @@ class Marker {
   }
 
   bool IsUniform(ir::Inst inst) const {
-    for (ir::Value index : kernel_.Indices(inst)) {
-      if (inside_.Has(kernel_.DefiningBlock(index))) return false;
-    }
-    return true;
+    return std::ranges::all_of(kernel_.Indices(inst),
+                               [&](ir::Value v) { return facts_.structure.DefinedOutside(v, loop_); });
   }
 
   ir::Function& kernel_;
+  const KernelFacts& facts_;
   const analysis::Task& task_;
   const RaiseConfig& config_;
   ir::Inst loop_;
   AxisUse axes_;
   std::set<std::pair<uint32_t, uint32_t>> tables_;
-  IndexSet<ir::Value> used_;
-  IndexSet<ir::Block> inside_;
-  std::map<Place, PlaceUses> uses_;
+  std::map<uint32_t, PlaceUses> uses_;
   std::vector<Accumulation> accumulations_;
 };
 
 }  // namespace
 
 void MarkPrivateSums(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
+  KernelFacts facts(kernel);
   for (const analysis::Task& task : analysis::TasksOf(kernel)) {
     // The threads of a team run one iteration: none has a sum of its own iterations.
     bool together = task.kind == analysis::TaskKind::Parallel && kernel[task.parallel].Has(ir::Word::Team);
-    if (task.kind == analysis::TaskKind::Parallel && !together) Marker(kernel, task, config).Run();
+    if (task.kind == analysis::TaskKind::Parallel && !together) Marker(kernel, facts, task, config).Run();
   }
 }
 

@@ -66,7 +66,7 @@ class Spreader {
       bool is_apart = data.op == Op::For && data.Has(ir::Word::Apart);
       if (is_apart || !CanStandAround(inst)) return false;
       if (ir::IsAccess(data.op)) Note(inst, {}, repeated.Valid() ? repeated : inst);
-      bool is_loop = data.op == Op::For || data.op == Op::While;
+      bool is_loop = analysis::IsSerialLoop(data.op);
       size_t before = loops_.size();
       for (uint32_t region = 0; region < kernel_.RegionCount(inst); ++region) {
         Inst around = is_loop && !repeated.Valid() ? inst : repeated;
@@ -106,8 +106,7 @@ class Spreader {
     }
     if (Decides(loop)) return false;
     std::vector<Inst> accesses;
-    for (uint32_t at = structure_.Position(loop) + 1; at < structure_.End(loop); ++at) {
-      Inst inst = structure_.Order()[at];
+    for (Inst inst : structure_.Within(loop).subspan(1)) {
       if (!FitsInTurn(inst, loop)) return false;
       if (ir::IsAccess(kernel_[inst].op)) accesses.push_back(inst);
     }
@@ -125,8 +124,7 @@ class Spreader {
       std::for_each(params.begin() + 1, params.end(), note);
     };
     note_carried(loop);
-    for (uint32_t at = structure_.Position(loop) + 1; at < structure_.End(loop); ++at) {
-      Inst inst = structure_.Order()[at];
+    for (Inst inst : structure_.Within(loop).subspan(1)) {
       const ir::InstData& data = kernel_[inst];
       bool sums = std::ranges::any_of(kernel_.Operands(inst), [&](Value v) { return summed.Has(v); });
       if (!sums) continue;
@@ -164,12 +162,9 @@ class Spreader {
   }
 
   bool IsNaturalCounter(Value v) const {
-    if (kernel_[v].kind != ir::ValueKind::BlockParam || kernel_.IsParameter(v)) return false;
-    Inst owner = kernel_[kernel_.DefiningBlock(v)].owner;
-    uint32_t number = kernel_[v].number;
-    if (kernel_[owner].op == Op::ParallelOver) return true;
-    if (kernel_[owner].op == Op::Parallel) return IsNatural(kernel_.Operand(owner, 2 * number));
-    return kernel_[owner].op == Op::For && number == 0 && IsNatural(kernel_.Operand(owner, 0));
+    Inst owner = analysis::LoopOfIndex(kernel_, v);
+    if (!owner.Valid() || kernel_[owner].op == Op::ParallelOver) return owner.Valid();
+    return IsNatural(kernel_.Operand(owner, 2 * kernel_[v].number));
   }
 
   bool FitsInTurn(Inst inst, Inst loop) const {
@@ -185,10 +180,8 @@ class Spreader {
 
   bool IsWord(Value v) const { return ir::BitWidth(kernel_.TypeOf(v).scalar) >= 32; }
 
-  Inst ArrayOf(Inst access) const {
-    Inst made = kernel_.DefiningInst(kernel_.Operand(access, 0));
-    return made.Valid() && kernel_[made].op == Op::Alloca ? made : Inst();
-  }
+  /// The array that is accessed; invalid for other memory.
+  Inst ArrayOf(Inst access) const { return kernel_.DefiningInst(kernel_.Operand(access, 0)); }
 
   /// Whether an index is computed in the loop.
   bool ChangesWith(Inst access, Inst loop) const {
@@ -275,9 +268,7 @@ void SpreadLoops(ir::Module&, ir::Function& kernel, const RaiseConfig& config) {
 }
 
 bool MeetsInTurns(const ir::Function& kernel, Inst loop) {
-  Inst parallel = loop;
-  while (kernel[parallel].op != Op::Parallel) parallel = kernel[kernel[parallel].parent].owner;
-  AxisUse axes(kernel, parallel);
+  AxisUse axes(kernel, analysis::TopLevelOf(kernel, loop));
   bool meets = false, loads_alike = true;
   analysis::ForEachInst(kernel, kernel[loop].regions[0], [&](Inst inst) {
     meets |= ir::IsAccess(kernel[inst].op) && kernel[inst].Has(ir::Word::OfTurn);

@@ -71,10 +71,7 @@ class TeamMaker {
   bool IsApart(Inst inst) const { return kernel_[inst].op == Op::For && kernel_[inst].Has(ir::Word::Apart); }
 
   /// An array of the task; invalid for other memory.
-  Inst ArrayOf(Inst access) const {
-    Inst made = kernel_.DefiningInst(kernel_.Operand(access, 0));
-    return made.Valid() && kernel_[made].op == Op::Alloca ? made : Inst();
-  }
+  Inst ArrayOf(Inst access) const { return kernel_.DefiningInst(kernel_.Operand(access, 0)); }
 
   // ---- Around loops that are apart
 
@@ -315,11 +312,7 @@ class TeamMaker {
       bool writes = ir::IsAccess(kernel_[inst].op) && kernel_[inst].op != Op::Load;
       if (writes && kernel_.Operand(inst, 0) == kernel_.Operand(store, 0)) untouched = false;
     };
-    for (++at; at < end; ++at) {
-      look(*at);
-      for (uint32_t region = 0; region < kernel_.RegionCount(*at); ++region)
-        analysis::ForEachInst(kernel_, kernel_[*at].regions[region], look);
-    }
+    for (++at; at < end; ++at) analysis::ForEachInst(kernel_, *at, look);
     return untouched;
   }
 

@@ -238,8 +238,7 @@ class NestFinder {
   /// The values of a constant or of the counter of a constant loop.
   std::optional<Range> RangeOf(Value v) const {
     if (std::optional<int64_t> number = kernel_.IntegerConstant(v)) return Range{*number, *number, {}};
-    if (kernel_[v].kind != ir::ValueKind::BlockParam || kernel_[v].number != 0) return std::nullopt;
-    Inst loop = kernel_[Block(kernel_[v].owner)].owner;
+    Inst loop = analysis::LoopOfIndex(kernel_, v);
     if (!loop.Valid() || kernel_[loop].op != Op::For) return std::nullopt;
     uint64_t trips = analysis::ConstantTrips(kernel_, loop).value_or(0);
     if (trips == 0) return std::nullopt;
@@ -341,17 +340,16 @@ class Jammer final : public transform::Rewriter {
     Value none = builder_.Int(type, 0), rounds = builder_.Int(type, trips / units),
           one = builder_.Int(type, 1);
     Inst outer = builder_.For(none, rounds, one, {}, data.words);
-    Block around = builder_.block();
-    builder_.SetBlock((*into_)[outer].regions[0]);
-    Value round = (*into_)[(*into_)[outer].regions[0]].params[0];
-    Value first = builder_.Make(Op::Mul, {round, builder_.Int(type, units)});
-    std::vector<Unit> all(nest.units);
-    for (uint32_t n = 0; n < nest.units; ++n)
-      Begin(loop, first, data.Has(Word::Reversed) ? nest.units - 1 - n : n, &all[n]);
-    WriteUnits(loop, nest, all);
-    builder_.SetSpan(data.span);
-    builder_.Yield({});
-    builder_.SetBlock(around);
+    InBlock((*into_)[outer].regions[0], [&] {
+      Value round = (*into_)[builder_.block()].params[0];
+      Value first = builder_.Make(Op::Mul, {round, builder_.Int(type, units)});
+      std::vector<Unit> all(nest.units);
+      for (uint32_t n = 0; n < nest.units; ++n)
+        Begin(loop, first, data.Has(Word::Reversed) ? nest.units - 1 - n : n, &all[n]);
+      WriteUnits(loop, nest, all);
+      builder_.SetSpan(data.span);
+      builder_.Yield({});
+    });
     for (Inst sum : nest.rows) AddRow(sum);
   }
 
@@ -468,11 +466,10 @@ class Jammer final : public transform::Rewriter {
   void ForEachElement(Inst sum, const Body& body) {
     std::vector<Value> bounds = MapAll(from_.Operands(from_[from_[sum].parent].owner).subspan(0, 3));
     Inst loop = builder_.For(bounds[0], bounds[1], bounds[2], {});
-    Block around = builder_.block();
-    builder_.SetBlock((*into_)[loop].regions[0]);
-    body((*into_)[(*into_)[loop].regions[0]].params[0]);
-    builder_.Yield({});
-    builder_.SetBlock(around);
+    InBlock((*into_)[loop].regions[0], [&] {
+      body((*into_)[builder_.block()].params[0]);
+      builder_.Yield({});
+    });
   }
 
   /// The number that changes no number to which it is added.
