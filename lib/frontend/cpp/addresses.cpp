@@ -27,7 +27,7 @@ Address Addresses::AddressOfObject(const ObjectPtr& object, SourceRange range) {
       // An element of a matrix: its place in the whole.
       Address outer = AddressOfObject(of.of, range);
       Value row = Narrow(of.at);
-      Value columns = writer_.builder().Int(TypeOf(row), of.of->register_type.columns);
+      Value columns = writer_.Int(TypeOf(row), of.of->register_type.columns);
       return InParts(outer, object->type, Further(Make(Op::Mul, {row, columns}), object->at, false));
     }
     return InParts(AddressOfObject(object->of, range), object->type, object->at);
@@ -215,9 +215,8 @@ Address Addresses::Certain(const Address& address, SourceRange range) {
 }
 
 Value Addresses::IsNull(const Address& address) {
-  if (address.array == nullptr || !address.may_be_null)
-    return writer_.builder().Int(ir::kI1, address.array == nullptr);
-  return Make(Op::Eq, {address.index, writer_.builder().Int(TypeOf(address.index), kNullIndex)});
+  if (address.array == nullptr || !address.may_be_null) return writer_.Int(ir::kI1, address.array == nullptr);
+  return Make(Op::Eq, {address.index, writer_.Int(TypeOf(address.index), kNullIndex)});
 }
 
 // ---- Comparisons

@@ -21,7 +21,7 @@ class Addresses : protected Objects {
  protected:
   using Objects::Objects;
 
-  Address NullAddress() { return {nullptr, writer_.builder().I32(kNullIndex)}; }
+  Address NullAddress() { return {nullptr, writer_.I32(kNullIndex)}; }
   Address Certain(const Address& address, SourceRange range);
   Value IsNull(const Address& address);
   Address AddressOfObject(const ObjectPtr& object, SourceRange range);

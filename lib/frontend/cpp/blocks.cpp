@@ -45,7 +45,7 @@ void Contract::Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const 
         }
         open.thread = indices[axes];
         function_[open.thread].name = module_.Intern("thread");
-        open.body = writer_.builder().block();
+        open.body = writer_.block();
         open.scopes = writer_.ScopeCount();
         block_ = open;
         frame.variables[parameter] = NewObject(parameter->getType(), {}, parameter->getSourceRange());
@@ -61,7 +61,7 @@ Given Contract::CallBlock(const clang::CallExpr* call, llvm::StringRef name,
   if (!block_) Refuse(call, "there is no block here", "call it in the lambda of adc::blocks");
   SetPlace(range);
   if (name == "barrier") {
-    writer_.builder().Create(Op::Barrier, {}, {});
+    writer_.Create(Op::Barrier, {}, {});
     return {};
   }
   if (name == "cells") return {{}, SharedCells(call->getType(), range)};
@@ -90,7 +90,7 @@ Value Contract::ThreadAlong(size_t axis) {
 
 /// The array of an adc::shared.
 ObjectPtr Contract::SharedCells(QualType type, SourceRange range) {
-  if (writer_.builder().block() != block_->body || writer_.MayHaveLeft(block_->scopes))
+  if (writer_.block() != block_->body || writer_.MayHaveLeft(block_->scopes))
     Refuse(range, "a shared array is declared behind a branch or in a loop",
            "declare it where the lambda of adc::blocks begins");
   ObjectPtr cells = NewObject(type, {}, range);

@@ -113,7 +113,7 @@ ObjectPtr ComplexNumbers::AssignComplex(const clang::CompoundAssignOperator* ass
 /// The root whose real part is not negative.
 Complex ComplexNumbers::ComplexRoot(Complex z) {
   Type type = TypeOf(z.real);
-  Value zero = ZeroOf(type), half = writer_.builder().Float(type, 0.5);
+  Value zero = ZeroOf(type), half = writer_.Float(type, 0.5);
   Value length = Make(Op::Add, {Make(Op::Hypot, {z.real, z.imaginary}), Make(Op::Abs, {z.real})});
   Value large = Make(Op::Sqrt, {Make(Op::Mul, {length, half})});
   Value small = Make(Op::Div, {Make(Op::Mul, {z.imaginary, half}), large});

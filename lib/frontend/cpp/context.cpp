@@ -66,7 +66,7 @@ Context::Context(Shared& shared, ir::Function& function)
       writer_(shared.module, function) {}
 
 void Context::Refuse(SourceRange range, std::string text, std::string help) {
-  diag::SourceSpan span = writer_.builder().span();
+  diag::SourceSpan span = writer_.span();
   if (range.isValid() && !shared_.places.InSystemHeader(range.getBegin())) span = shared_.places.Of(range);
   diag::Diagnostic& error = shared_.diagnostics.Error(diag::E0802, span, std::move(text));
   for (size_t n = frames_.size(); n-- > 0;) {
@@ -91,7 +91,7 @@ void Context::CheckSize(SourceRange range) {
 void Context::SetPlace(SourceRange range) {
   // Code of a library's header has the place where the kernel calls it.
   if (range.isInvalid() || shared_.places.InSystemHeader(range.getBegin())) return;
-  writer_.builder().SetSpan(shared_.places.Of(range));
+  writer_.SetSpan(shared_.places.Of(range));
 }
 
 std::string Context::Spell(QualType type) const {

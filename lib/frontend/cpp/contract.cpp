@@ -32,7 +32,7 @@ std::optional<Given> Contract::CallContract(const clang::CallExpr* call, const c
   }
   if (name == "identity" && arguments.empty()) {
     Type type = NeedRegister(call->getType(), range);
-    return Given{function_.Result(writer_.builder().Create(Op::Identity, {}, {&type, 1})), {}};
+    return Given{function_.Result(writer_.Create(Op::Identity, {}, {&type, 1})), {}};
   }
   static const std::map<llvm::StringRef, Op> kAtomics = {{"atomic_add", Op::AtomicAdd},
                                                          {"atomic_sub", Op::AtomicSub},
@@ -171,7 +171,7 @@ std::optional<Given> Contract::CallMember(const clang::CallExpr* call, const cla
       if (!known || *known < 0 || *known >= static_cast<int64_t>(buffer->count))
         Refuse(call, "the axis of extent() is a constant below the buffer's number of axes");
       SetPlace(range);
-      return Given{writer_.builder().Shape(buffer->base, static_cast<uint32_t>(*known)), {}};
+      return Given{writer_.Shape(buffer->base, static_cast<uint32_t>(*known)), {}};
     }
     if (llvm::isa<clang::CXXConversionDecl>(method)) return Given{{}, buffer};
     if (method->getIdentifier() != nullptr && method->getName() == "data" && buffer->count == 1)
@@ -237,7 +237,7 @@ std::vector<Value> Contract::BoundsOf(llvm::ArrayRef<const clang::Expr*> extents
   std::vector<Value> bounds;
   for (const clang::Expr* extent : extents) {
     Value hi = Index(ValueOf(extent));
-    bounds.push_back(writer_.builder().Zero(TypeOf(hi)));
+    bounds.push_back(writer_.Zero(TypeOf(hi)));
     bounds.push_back(hi);
   }
   return bounds;
@@ -333,14 +333,14 @@ Given Contract::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
         Refuse(arguments[0], "an atomic on a component that is chosen at run time",
                "unroll the loop over components");
       ObjectPtr part = SpreadPart(*whole, static_cast<uint32_t>(*at));
-      return {writer_.builder().Access(op, part->base, part->indices, {&v, 1}), {}};
+      return {writer_.Access(op, part->base, part->indices, {&v, 1}), {}};
     }
     std::vector<Value> parts;
     Type type = cell->register_type;
     for (uint32_t n = 0; n < type.Components(); ++n) {
       ObjectPtr of = SpreadPart(*cell, n);
       Value part = PartOf(v, n);
-      parts.push_back(writer_.builder().Access(op, of->base, of->indices, {&part, 1}));
+      parts.push_back(writer_.Access(op, of->base, of->indices, {&part, 1}));
     }
     return {Composed(type, parts), {}};
   }
@@ -357,7 +357,7 @@ Given Contract::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
     component = static_cast<uint32_t>(of.IsMat() ? *row * of.columns + *at : *at);
     if (component >= of.Components()) Refuse(arguments[0], "a component that is not there");
   }
-  return {writer_.builder().Access(op, whole->base, whole->indices, {&v, 1}, ir::kNoAttr, component), {}};
+  return {writer_.Access(op, whole->base, whole->indices, {&v, 1}, ir::kNoAttr, component), {}};
 }
 
 void Contract::Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
@@ -366,7 +366,7 @@ void Contract::Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::
   std::vector<Value> values;
   for (const clang::Expr* argument : arguments.drop_front()) values.push_back(ValueOf(argument));
   SetPlace(call->getSourceRange());
-  ir::Inst inst = writer_.builder().Create(Op::Print, values, {});
+  ir::Inst inst = writer_.Create(Op::Print, values, {});
   function_[inst].symbol = module_.Intern(std::string_view(text->getString()));
 }
 

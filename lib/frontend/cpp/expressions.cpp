@@ -220,7 +220,7 @@ ObjectPtr Expressions::PlaceOfStep(const clang::UnaryOperator* step) {
 /// `++v`, `v--`
 void Expressions::Step(const ObjectPtr& place, Value before, const clang::UnaryOperator* step) {
   Type type = TypeOf(before);
-  Value one = type.IsFloat() ? writer_.builder().Float(type, 1) : writer_.builder().Int(type, 1);
+  Value one = type.IsFloat() ? writer_.Float(type, 1) : writer_.Int(type, 1);
   Store(place, Make(step->isIncrementOp() ? Op::Add : Op::Sub, {before, one}), step->getSourceRange());
 }
 

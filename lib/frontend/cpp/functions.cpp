@@ -81,7 +81,7 @@ Given Functions::RunBody(Frame& frame, const clang::Stmt* body,
     frame.result = NewObject(type, {}, range);
   }
   Frame* caller = frame_;
-  diag::SourceSpan place = writer_.builder().span();
+  diag::SourceSpan place = writer_.span();
   frame.born = Here();
   if (frame.gives_reference) frame.chosen = writer_.NewSlot(ir::kI32, {});
   std::vector<OpenLoop> outer_loops;
@@ -100,7 +100,7 @@ Given Functions::RunBody(Frame& frame, const clang::Stmt* body,
   frame_ = caller;
   loops_.swap(outer_loops);
   switches_.swap(outer_switches);
-  writer_.builder().SetSpan(place);
+  writer_.SetSpan(place);
   if (frame.gives_reference) frame.result = ChosenPlace(frame, range);
   if (frame.result == nullptr) return {};
   if (frame.result->kind == ObjectKind::Slot && !frame.gives_reference)
@@ -154,7 +154,7 @@ Given Functions::CallFunction(const clang::FunctionDecl* function,
   }
   SetPlace(call);
   const ir::Function* callee = module_.Find(known->second);
-  ir::Inst inst = writer_.builder().Create(ir::Op::Call, operands, callee->result_types);
+  ir::Inst inst = writer_.Create(ir::Op::Call, operands, callee->result_types);
   function_[inst].symbol = known->second;
   if (callee->result_types.empty()) return {};
   return {function_.Result(inst), {}};

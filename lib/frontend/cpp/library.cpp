@@ -62,7 +62,7 @@ std::optional<Given> Library::CallOnObjects(const clang::CallExpr* call, llvm::S
     return Given{};
   }
   if (name == "is_constant_evaluated" || name == "__is_constant_evaluated")
-    return Given{writer_.builder().Int(ir::kI1, 0), {}};
+    return Given{writer_.Int(ir::kI1, 0), {}};
   if (name == "expect" && arguments.size() >= 1 && from == From::Compiler)
     return Given{ValueOf(arguments[0]), {}};
   if (name == "unreachable" || name == "abort" || name == "exit" || name == "terminate")
@@ -77,7 +77,7 @@ Value Library::BitCast(const clang::CallExpr* call, const clang::Expr* argument,
   if (from == to) return v;
   if (!from.IsScalar() || from.IsBool() || to.IsBool())
     Refuse(call, "std::bit_cast of something that is no number");
-  return writer_.builder().Bitcast(v, to);
+  return writer_.Bitcast(v, to);
 }
 
 /// `std::min({a, b, c})`: the first of the least.
@@ -167,7 +167,7 @@ bool Library::AssertOf(const clang::Expr* expression) {
   }
   Value condition = Condition(choice->getCond());
   SetPlace(expression->getSourceRange());
-  ir::Inst inst = writer_.builder().Create(Op::Assert, {&condition, 1}, {});
+  ir::Inst inst = writer_.Create(Op::Assert, {&condition, 1}, {});
   function_[inst].symbol = module_.Intern(text);
   return true;
 }

@@ -15,8 +15,8 @@ Value RoundAway(Writer& to, Values v) {
   Type type = to.TypeOf(a);
   Value whole = to.Make(Op::Trunc, {a});
   Value rest = to.Make(Op::Abs, {to.Make(Op::Sub, {a, whole})});
-  Value away = to.Make(Op::Ge, {rest, to.builder().Float(type, 0.5)});
-  Value one = to.Make(Op::Copysign, {to.builder().Float(type, 1), a});
+  Value away = to.Make(Op::Ge, {rest, to.Float(type, 0.5)});
+  Value one = to.Make(Op::Copysign, {to.Float(type, 1), a});
   Value rounded = to.Make(Op::Select, {away, to.Make(Op::Add, {whole, one}), whole});
   return to.Make(Op::Copysign, {rounded, a});
 }
@@ -32,7 +32,7 @@ Value Remainder(Writer& to, Values v) {
   Value again = to.Make(Op::Ge, {twice(nearer), b});
   nearer = to.Make(Op::Select, {again, to.Make(Op::Sub, {nearer, b}), nearer});
   rest = to.Make(Op::Select, {more, nearer, rest});
-  Value one = to.Make(Op::Copysign, {to.builder().Float(type, 1), a});
+  Value one = to.Make(Op::Copysign, {to.Float(type, 1), a});
   return to.Make(Op::Mul, {rest, one});
 }
 
@@ -42,7 +42,7 @@ Value Remainder(Writer& to, Values v) {
 Value Lerp(Writer& to, Values v) {
   Value a = v[0], b = v[1], t = v[2];
   Type type = to.TypeOf(a);
-  Value zero = to.builder().Zero(type), one = to.builder().Float(type, 1);
+  Value zero = to.Zero(type), one = to.Float(type, 1);
   auto both = [&](Op left, Op right) {
     return to.Make(Op::And, {to.Make(left, {a, zero}), to.Make(right, {b, zero})});
   };
@@ -83,7 +83,7 @@ Value Hypot3(Writer& to, Values v) {
 
 Value SignBit(Writer& to, Values v) {
   Type bits = to.TypeOf(v[0]) == ir::kF32 ? ir::kI32 : ir::kI64;
-  return to.Make(Op::Lt, {to.builder().Bitcast(v[0], bits), to.builder().Zero(bits)});
+  return to.Make(Op::Lt, {to.Bitcast(v[0], bits), to.Zero(bits)});
 }
 
 /// Those that are no function of the IR by the same name.
@@ -158,9 +158,7 @@ std::optional<LibraryFunction> FindLibraryFunction(llvm::StringRef name, size_t 
 }
 
 Value LibraryFunction::Make(Writer& to, Values v) const {
-  if (own != nullptr) return own(to, v);
-  if (operands == 1) return to.Make(op, {v[0]});
-  return operands == 2 ? to.Make(op, {v[0], v[1]}) : to.Make(op, {v[0], v[1], v[2]});
+  return own != nullptr ? own(to, v) : to.Make(op, v);
 }
 
 }  // namespace adc::frontend

@@ -73,8 +73,7 @@ void Statements::WhileForm(const clang::VarDecl* variable, const clang::Expr* co
   if (step != nullptr) open.at_continue = [&] { Effect(step); };
   loops_.push_back(std::move(open));
   if (variable != nullptr) DeclareVariable(variable);
-  writer_.Test(condition == nullptr ? writer_.builder().Int(ir::kI1, 1) : Condition(condition),
-               variable != nullptr);
+  writer_.Test(condition == nullptr ? writer_.Int(ir::kI1, 1) : Condition(condition), variable != nullptr);
   if (first != nullptr) Statement(first);
   LoopBody(body);
   CloseLoop();
@@ -82,7 +81,7 @@ void Statements::WhileForm(const clang::VarDecl* variable, const clang::Expr* co
 
 void Statements::DoLoop(const clang::DoStmt* loop) {
   Slot again = writer_.NewSlot(ir::kI1, {});
-  writer_.Set(again, writer_.builder().Int(ir::kI1, 1));
+  writer_.Set(again, writer_.Int(ir::kI1, 1));
   writer_.OpenWhile();
   writer_.Test(writer_.Get(again));
   OpenLoop open;

@@ -158,7 +158,7 @@ void Lowering::Kernel(const clang::FunctionDecl* declaration) {
     frame.variables[one] = Parameter(type, name, marks, range);
   }
   RunBody(frame, declaration->getBody(), nullptr);
-  writer_.builder().Terminate(ir::Op::Return, {});
+  writer_.Terminate(ir::Op::Return, {});
 }
 
 void Lowering::NamedFunction(const clang::FunctionDecl* declaration) {
@@ -193,7 +193,7 @@ void Lowering::NamedFunction(const clang::FunctionDecl* declaration) {
   if (given.value.Valid()) results.push_back(given.value);
   if (given.object != nullptr) collect(given.object);
   for (Value v : results) function_.result_types.push_back(TypeOf(v));
-  writer_.builder().Terminate(ir::Op::Return, results);
+  writer_.Terminate(ir::Op::Return, results);
 }
 
 }  // namespace adc::frontend

@@ -35,7 +35,7 @@ Value Memory::Load(const ObjectPtr& object, SourceRange range) {
       if (IsOutside(object->base))
         Refuse(range, "an array that is declared outside of " + parallel_ + " is used inside of it",
                "declare it inside, make it constexpr, or pass a buffer");
-      return writer_.builder().Load(object->base, object->indices);
+      return writer_.Load(object->base, object->indices);
     }
     case ObjectKind::Spread: {
       Type type = object->register_type;
@@ -46,7 +46,7 @@ Value Memory::Load(const ObjectPtr& object, SourceRange range) {
     }
     case ObjectKind::Bits: {
       Value bits = Load(object->of, range);
-      return writer_.builder().Bitcast(bits, object->register_type);
+      return writer_.Bitcast(bits, object->register_type);
     }
     case ObjectKind::Choice:
       return writer_.Choose(
@@ -56,7 +56,7 @@ Value Memory::Load(const ObjectPtr& object, SourceRange range) {
       const Object& whole = WholeOf(*object);
       std::optional<uint32_t> known = KnownComponent(function_, *object);
       if (known && object->register_type.IsScalar() && whole.kind == ObjectKind::Cell)
-        return writer_.builder().Load(whole.base, whole.indices, ir::kNoAttr, *known);
+        return writer_.Load(whole.base, whole.indices, ir::kNoAttr, *known);
       if (known && object->register_type.IsScalar() && whole.kind == ObjectKind::Spread)
         return Load(SpreadPart(whole, *known), range);
       if (object->of->kind == ObjectKind::Component || object->of->register_type.IsVec()) {
@@ -87,7 +87,7 @@ void Memory::Store(const ObjectPtr& object, Value value, SourceRange range) {
   SetPlace(range);
   Type type = object->register_type;
   auto store = [&](const std::vector<Value>& indices, Value v, uint32_t component) {
-    writer_.builder().Access(Op::Store, object->base, indices, {&v, 1}, ir::kNoAttr, component);
+    writer_.Access(Op::Store, object->base, indices, {&v, 1}, ir::kNoAttr, component);
   };
   switch (object->kind) {
     case ObjectKind::Slot:
@@ -108,7 +108,7 @@ void Memory::Store(const ObjectPtr& object, Value value, SourceRange range) {
       return;
     }
     case ObjectKind::Bits:
-      return Store(object->of, writer_.builder().Bitcast(value, object->of->register_type), range);
+      return Store(object->of, writer_.Bitcast(value, object->of->register_type), range);
     case ObjectKind::Choice:
       return writer_.If(
           object->at, [&] { Store(object->of, value, range); },
@@ -124,7 +124,7 @@ void Memory::Store(const ObjectPtr& object, Value value, SourceRange range) {
   const Object& whole = WholeOf(*object);
   std::optional<uint32_t> known = KnownComponent(function_, *object);
   if (known && type.IsScalar() && whole.kind == ObjectKind::Cell) {
-    writer_.builder().Access(Op::Store, whole.base, whole.indices, {&value, 1}, ir::kNoAttr, *known);
+    writer_.Access(Op::Store, whole.base, whole.indices, {&value, 1}, ir::kNoAttr, *known);
     return;
   }
   if (known && type.IsScalar() && whole.kind == ObjectKind::Spread)
@@ -143,7 +143,7 @@ void Memory::Store(const ObjectPtr& object, Value value, SourceRange range) {
       }
       Value part = Make(Op::VecGet, {value, Number(c)});
       if (!row) {
-        Value here = writer_.builder().Int(TypeOf(object->at), r);
+        Value here = writer_.Int(TypeOf(object->at), r);
         part = Make(Op::Select, {Make(Op::Eq, {object->at, here}), part,
                                  Make(Op::MatGet, {before, Number(r), Number(c)})});
       }

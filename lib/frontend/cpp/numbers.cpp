@@ -9,7 +9,7 @@ namespace adc::frontend {
 Value Numbers::Convert(Value value, Type to) {
   Type from = TypeOf(value);
   if (from == to) return value;
-  if (to.IsBool() && to.IsScalar()) return Make(Op::Ne, {value, writer_.builder().Zero(from)});
+  if (to.IsBool() && to.IsScalar()) return Make(Op::Ne, {value, writer_.Zero(from)});
   return writer_.Cast(value, to);
 }
 
@@ -27,7 +27,7 @@ Value Numbers::Narrow(Value index) {
   if (TypeOf(index) == ir::kI32) return index;
   if (std::optional<int64_t> number = function_.IntegerConstant(index)) {
     bool fits = *number >= INT32_MIN && *number <= INT32_MAX;
-    return fits ? writer_.builder().I32(static_cast<int32_t>(*number)) : index;
+    return fits ? writer_.I32(static_cast<int32_t>(*number)) : index;
   }
   ir::Inst inst = function_.DefiningInst(index);
   if (!inst.Valid() || function_[inst].op != Op::Cast) return index;
@@ -45,15 +45,14 @@ Value Numbers::Further(Value a, Value b, bool in_buffer) {
 }
 
 Value Numbers::ZeroOf(Type type) {
-  Value zero = writer_.builder().Zero(type.ScalarType());
+  Value zero = writer_.Zero(type.ScalarType());
   if (type.IsScalar()) return zero;
   return Composed(type, std::vector<Value>(type.Components(), zero));
 }
 
 /// A vector or matrix, a matrix row by row.
 Value Numbers::Composed(Type type, std::span<const Value> parts) {
-  return function_.Result(
-      writer_.builder().Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
+  return function_.Result(writer_.Create(type.IsVec() ? Op::VecMake : Op::MatMake, parts, {&type, 1}));
 }
 
 /// A number of a vector or matrix.
@@ -125,10 +124,10 @@ std::optional<Value> Numbers::ConstantValue(const clang::APValue& value, QualTyp
 }
 
 std::optional<Value> Numbers::ConstantValue(const clang::APValue& value, Type type) {
-  if (value.isInt()) return writer_.builder().Int(type, value.getInt().getExtValue());
+  if (value.isInt()) return writer_.Int(type, value.getInt().getExtValue());
   if (!value.isFloat()) return std::nullopt;
   llvm::APInt bits = value.getFloat().bitcastToAPInt();
-  return writer_.builder().Bits(type, bits.getZExtValue());
+  return writer_.Bits(type, bits.getZExtValue());
 }
 
 /// The value of an expression that Clang can evaluate: a number that reads nothing of the kernel.

@@ -16,9 +16,7 @@ class Numbers : protected Context {
   Value Index(Value value);
   Value Narrow(Value index);
   Value Further(Value a, Value b, bool in_buffer);
-  Value Number(uint64_t n, Type type = ir::kI32) {
-    return writer_.builder().Int(type, static_cast<int64_t>(n));
-  }
+  Value Number(uint64_t n, Type type = ir::kI32) { return writer_.Int(type, static_cast<int64_t>(n)); }
   Value ZeroOf(Type type);
   Value Composed(Type type, std::span<const Value> parts);
   Value PartOf(Value whole, uint32_t n);

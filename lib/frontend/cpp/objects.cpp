@@ -45,7 +45,7 @@ ObjectPtr Objects::NewObject(QualType type, std::string_view name, SourceRange r
     for (auto [leaf, length] : leaves) {
       if (length == 0 || length > (1u << 20))
         Refuse(range, "an array of " + std::to_string(length) + " elements in a kernel", "use a buffer");
-      Value base = writer_.builder().Alloca(Type::Array(leaf, static_cast<uint32_t>(length)));
+      Value base = writer_.Alloca(Type::Array(leaf, static_cast<uint32_t>(length)));
       if (!name.empty()) writer_.Name(base, name);
       if (parallel_.empty()) outside_.insert(base);
       object->storage.bases.push_back(base);
@@ -407,7 +407,7 @@ ObjectPtr Objects::FlatElement(const ObjectPtr& array, Value index, SourceRange 
   ObjectPtr object = Element(of, at, range);
   if (object->register_type.IsVec()) return ComponentOf(object, rest, array->element);
   if (object->register_type.IsMat()) {
-    Value columns = writer_.builder().Int(TypeOf(rest), object->register_type.columns);
+    Value columns = writer_.Int(TypeOf(rest), object->register_type.columns);
     ObjectPtr row = ComponentOf(object, Make(Op::Div, {rest, columns}), array->element);
     return ComponentOf(row, Make(Op::Rem, {rest, columns}), array->element);
   }

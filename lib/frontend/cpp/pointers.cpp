@@ -171,7 +171,7 @@ Address Pointers::AddressOfChoice(const clang::ConditionalOperator* choice) {
 /// `++p`, `p--`
 void Pointers::StepPointer(const ObjectPtr& pointer, const clang::UnaryOperator* step) {
   SourceRange range = step->getSourceRange();
-  Value by = writer_.builder().I32(step->isIncrementOp() ? 1 : -1);
+  Value by = writer_.I32(step->isIncrementOp() ? 1 : -1);
   Bind(pointer, Moved(AddressIn(pointer, range), by, range), range);
 }
 
@@ -219,7 +219,7 @@ void Pointers::MoveMemory(const clang::CallExpr* call, bool sets) {
   Value count = Make(Op::Div, {bytes, size});
   auto run = [&](ir::Words words) {
     Type type = TypeOf(count);
-    Value k = writer_.OpenFor(writer_.builder().Zero(type), count, writer_.builder().Int(type, 1), words);
+    Value k = writer_.OpenFor(writer_.Zero(type), count, writer_.Int(type, 1), words);
     ObjectPtr here = At(Moved(to, k, range), range);
     if (sets) {
       Zero(here, range);
@@ -247,7 +247,7 @@ Value Pointers::ComparePointers(const clang::BinaryOperator* binary) {
     bool apart = a.array == nullptr || b.array == nullptr || Apart(*a.array, *b.array);
     if (!apart || !binary->isEqualityOp())
       Refuse(range, "pointers into different objects are compared", "compare indices");
-    return writer_.builder().Int(ir::kI1, kind == clang::BO_NE);
+    return writer_.Int(ir::kI1, kind == clang::BO_NE);
   }
   Value x = Narrow(a.index), y = Narrow(b.index);
   if (TypeOf(x) != TypeOf(y)) x = writer_.Cast(x, ir::kI64), y = writer_.Cast(y, ir::kI64);

@@ -79,8 +79,8 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
     case Stmt::DeclRefExprClass: {
       const clang::ValueDecl* declaration = llvm::cast<clang::DeclRefExpr>(e)->getDecl();
       if (const auto* constant = llvm::dyn_cast<clang::EnumConstantDecl>(declaration))
-        return writer_.builder().Int(NeedRegister(e->getType(), e->getSourceRange()),
-                                     constant->getInitVal().getExtValue());
+        return writer_.Int(NeedRegister(e->getType(), e->getSourceRange()),
+                           constant->getInitVal().getExtValue());
       if (std::optional<Value> constant = TryConstant(e)) return *constant;
       break;
     }
@@ -174,12 +174,11 @@ Value Expressions::ValueOfCast(const clang::CastExpr* cast) {
         Refuse(cast,
                "std::bit_cast between '" + Spell(from->getType()) + "' and '" + Spell(cast->getType()) + "'",
                "kernels cast the bits of numbers");
-      return writer_.builder().Bitcast(v, to);
+      return writer_.Bitcast(v, to);
     }
     case clang::CK_PointerToBoolean:
       // assert(c && "text")
-      if (llvm::isa<clang::StringLiteral>(from->IgnoreParenImpCasts()))
-        return writer_.builder().Bits(ir::kI1, 1);
+      if (llvm::isa<clang::StringLiteral>(from->IgnoreParenImpCasts())) return writer_.Bits(ir::kI1, 1);
       return writer_.Not(IsNull(AddressOf(from)));
     case clang::CK_ToVoid:
       Refuse(cast, "a cast to void is used as a value");
@@ -242,7 +241,7 @@ Value Expressions::ValueOfBinary(const clang::BinaryOperator* binary) {
     SetPlace(binary->getSourceRange());
     bool conjunction = kind == clang::BO_LAnd;
     auto second = [&] { return Condition(binary->getRHS()); };
-    auto known = [&] { return writer_.builder().Int(ir::kI1, conjunction ? 0 : 1); };
+    auto known = [&] { return writer_.Int(ir::kI1, conjunction ? 0 : 1); };
     if (conjunction) return writer_.Choose(a, ir::kI1, second, known);
     return writer_.Choose(a, ir::kI1, known, second);
   }

@@ -37,15 +37,15 @@ Value Memory::LoadWords(const Object& spread, SourceRange range) {
   Type bits = Bits(size), raw = Bits(word_size);
   auto load = [&](uint64_t n) {
     std::vector<Value> indices = WordAt(spread, n);
-    Value v = writer_.builder().Load(spread.base, indices);
+    Value v = writer_.Load(spread.base, indices);
     if (word == raw) return v;
     // An integer that lies in words of floats is no float, though the buffer may be differentiated.
-    return writer_.builder().Bitcast(type.IsFloat() ? v : Make(Op::StopGradient, {v}), raw);
+    return writer_.Bitcast(type.IsFloat() ? v : Make(Op::StopGradient, {v}), raw);
   };
   Value v;
   if (size <= word_size) {
     v = load(0);
-    if (spread.byte != 0) v = Make(Op::Shr, {v, writer_.builder().Int(raw, spread.byte * 8)});
+    if (spread.byte != 0) v = Make(Op::Shr, {v, writer_.Int(raw, spread.byte * 8)});
     v = writer_.Cast(v, bits);
   } else {
     for (uint64_t n = 0; n * word_size < size; ++n) {
@@ -54,8 +54,8 @@ Value Memory::LoadWords(const Object& spread, SourceRange range) {
       v = n == 0 ? part : Make(Op::Or, {v, part});
     }
   }
-  if (type.IsBool()) return Make(Op::Ne, {v, writer_.builder().Zero(bits)});
-  return type == bits ? v : writer_.builder().Bitcast(v, type);
+  if (type.IsBool()) return Make(Op::Ne, {v, writer_.Zero(bits)});
+  return type == bits ? v : writer_.Bitcast(v, type);
 }
 
 void Memory::StoreWords(const Object& spread, Value value, SourceRange range) {
@@ -69,16 +69,14 @@ void Memory::StoreWords(const Object& spread, Value value, SourceRange range) {
         "a number of " + std::to_string(size) + " bytes is stored beside others in a word of " +
             std::to_string(word_size) + ", which iterations would write at once",
         "use numbers of " + std::to_string(word_size) + " bytes in structs of buffers that a kernel writes");
-  Value v = type.IsBool()  ? writer_.Cast(value, bits)
-            : type == bits ? value
-                           : writer_.builder().Bitcast(value, bits);
+  Value v = type.IsBool() ? writer_.Cast(value, bits) : type == bits ? value : writer_.Bitcast(value, bits);
   for (uint64_t n = 0; n == 0 || n * word_size < size; ++n) {
     std::vector<Value> indices = WordAt(spread, n);
     Value part = v;
     if (n != 0) part = Make(Op::Shr, {part, Number(n * word_size * 8, bits)});
     part = writer_.Cast(part, raw);
-    if (raw != word) part = writer_.builder().Bitcast(part, word);
-    writer_.builder().Access(Op::Store, spread.base, indices, {&part, 1});
+    if (raw != word) part = writer_.Bitcast(part, word);
+    writer_.Access(Op::Store, spread.base, indices, {&part, 1});
   }
 }
 

@@ -11,33 +11,30 @@ namespace adc::frontend {
 
 using ir::Block, ir::Inst, ir::Op, ir::Type, ir::Value;
 
-Writer::Writer(ir::Module& module, ir::Function& function)
-    : module_(module), function_(function), builder_(module, function, function.Body()) {}
-
 // ---- Variables
 
 Slot Writer::NewSlot(Type type, std::string_view name) {
-  Value cell = builder_.Alloca(Type::Array(type, 1));
+  Value cell = Alloca(Type::Array(type, 1));
   if (!name.empty()) function_[cell].name = module_.Intern(name);
-  slots_.push_back({type, cell, ++clock_, builder_.span()});
-  known_.push_back(type.IsScalar() ? builder_.Zero(type) : Value());
+  slots_.push_back({type, cell, ++clock_, span_});
+  known_.push_back(type.IsScalar() ? Zero(type) : Value());
   return static_cast<Slot>(slots_.size() - 1);
 }
 
 Value Writer::Get(Slot slot) {
-  Value zero = builder_.I32(0);
-  if (!known_[slot].Valid()) known_[slot] = builder_.Load(slots_[slot].cell, {&zero, 1});
+  Value zero = I32(0);
+  if (!known_[slot].Valid()) known_[slot] = Load(slots_[slot].cell, {&zero, 1});
   return known_[slot];
 }
 
 void Writer::Set(Slot slot, Value value) {
   SlotData& data = slots_[slot];
   ADC_CHECK(TypeOf(value) == data.type, "a slot has one type");
-  Value zero = builder_.I32(0);
-  builder_.Access(Op::Store, data.cell, {&zero, 1}, {&value, 1});
+  Value zero = I32(0);
+  Access(Op::Store, data.cell, {&zero, 1}, {&value, 1});
   known_[slot] = value;
   data.stored = ++clock_;
-  data.last_store = builder_.span();
+  data.last_store = span_;
 }
 
 void Writer::Name(Value value, std::string_view name) {
@@ -58,7 +55,7 @@ void Writer::ForgetStoredSince(uint64_t opened) {
 
 // ---- Operations
 
-Value Writer::Make(Op op, std::initializer_list<Value> operands) {
+Value Writer::Make(Op op, std::span<const Value> operands) {
   std::vector<Type> types;
   std::vector<uint64_t> bits;
   for (Value v : operands) {
@@ -69,9 +66,9 @@ Value Writer::Make(Op op, std::initializer_list<Value> operands) {
   ADC_CHECK(result.has_value(), "operands of an operation do not fit its rule");
   if (bits.size() == operands.size() && result->IsScalar()) {
     std::optional<uint64_t> folded = ir::EvaluateScalar(op, types, *result, bits);
-    if (folded) return builder_.Bits(*result, *folded);
+    if (folded) return Bits(*result, *folded);
   }
-  return builder_.Make(op, operands);
+  return Builder::Make(op, operands);
 }
 
 Value Writer::Cast(Value value, Type to) {
@@ -80,9 +77,9 @@ Value Writer::Cast(Value value, Type to) {
   if (function_.IsConstant(value)) {
     uint64_t bits = function_.ConstantOf(value).bits;
     std::optional<uint64_t> folded = ir::EvaluateScalar(Op::Cast, {&from, 1}, to, {&bits, 1});
-    if (folded) return builder_.Bits(to, *folded);
+    if (folded) return Bits(to, *folded);
   }
-  return builder_.Cast(value, to);
+  return Builder::Cast(value, to);
 }
 
 Value Writer::Not(Value condition) {
@@ -96,13 +93,13 @@ Value Writer::Not(Value condition) {
 /// Writes both sides of a branch. Afterwards it is known what a slot holds where both agree.
 std::pair<Writer::Region, Writer::Region> Writer::WriteSides(const std::function<void()>& then,
                                                              const std::function<void()>& otherwise) {
-  Block parent = builder_.block();
-  diag::SourceSpan span = builder_.span();
+  Block parent = block_;
+  diag::SourceSpan span = span_;
   size_t slots = slots_.size();
   auto write_side = [&](const std::function<void()>& write) {
     Region region;
     region.block = function_.NewBlock();
-    builder_.SetBlock(region.block);
+    SetBlock(region.block);
     reachable_ = true;
     ++branches_;
     write();
@@ -116,8 +113,8 @@ std::pair<Writer::Region, Writer::Region> Writer::WriteSides(const std::function
   Region yes = write_side(then);
   known_ = std::move(before);
   Region no = write_side(otherwise);
-  builder_.SetBlock(parent);
-  builder_.SetSpan(span);
+  SetBlock(parent);
+  SetSpan(span);
   for (Slot slot = 0; slot < slots; ++slot)
     known_[slot] = yes.known[slot] == no.known[slot] ? yes.known[slot] : Value();
   return {std::move(yes), std::move(no)};
@@ -127,7 +124,7 @@ std::pair<Writer::Region, Writer::Region> Writer::WriteSides(const std::function
 void Writer::Splice(Block block) {
   std::vector<Inst> insts = std::move(function_[block].insts);
   function_[block].insts.clear();
-  for (Inst inst : insts) function_.Append(builder_.block(), inst);
+  for (Inst inst : insts) function_.Append(block_, inst);
 }
 
 void Writer::If(Value condition, const std::function<void()>& then, const std::function<void()>& otherwise) {
@@ -152,23 +149,23 @@ void Writer::If(Value condition, const std::function<void()>& then, const std::f
 }
 
 Inst Writer::Branch(Value condition, const Region& then, const Region& otherwise) {
-  Inst inst = builder_.Create(Op::If, {&condition, 1}, {});
-  Block parent = builder_.block();
+  Inst inst = Create(Op::If, {&condition, 1}, {});
+  Block parent = block_;
   uint32_t number = 0;
   for (const Region& region : {then, otherwise}) {
     function_[inst].regions[number++] = region.block;
     function_[region.block].owner = inst;
-    builder_.SetBlock(region.block);
-    if (region.falls) builder_.Yield({});
+    SetBlock(region.block);
+    if (region.falls) Yield({});
   }
-  builder_.SetBlock(parent);
+  SetBlock(parent);
   return inst;
 }
 
 Value Writer::Choose(Value condition, Type type, const std::function<Value()>& yes,
                      const std::function<Value()>& no) {
   if (function_.IsConstant(condition)) return function_.ConstantOf(condition).bits != 0 ? yes() : no();
-  Block parent = builder_.block();
+  Block parent = block_;
   Value chosen[2];
   auto [then, otherwise] = WriteSides([&] { chosen[0] = yes(); }, [&] { chosen[1] = no(); });
   if (ir::IsCheap(function_, then.block) && ir::IsCheap(function_, otherwise.block)) {
@@ -186,11 +183,11 @@ Value Writer::Choose(Value condition, Type type, const std::function<Value()>& y
     return Make(Op::Select, {condition, chosen[0], chosen[1]});
   }
   Slot slot = NewSlot(type, {});
-  builder_.SetBlock(then.block);
+  SetBlock(then.block);
   Set(slot, chosen[0]);
-  builder_.SetBlock(otherwise.block);
+  SetBlock(otherwise.block);
   Set(slot, chosen[1]);
-  builder_.SetBlock(parent);
+  SetBlock(parent);
   known_[slot] = Value();
   Branch(condition, then, otherwise);
   return Get(slot);
@@ -200,11 +197,11 @@ Value Writer::Choose(Value condition, Type type, const std::function<Value()>& y
 
 size_t Writer::OpenScope() {
   Scope& scope = scopes_.emplace_back();
-  scope.parent = builder_.block();
+  scope.parent = block_;
   scope.first = function_[scope.parent].insts.size();
   scope.values = function_.ValueCount();
   scope.opened = clock_;
-  scope.span = builder_.span();
+  scope.span = span_;
   return scopes_.size() - 1;
 }
 
@@ -215,12 +212,12 @@ bool Writer::MayHaveLeft(size_t first) const {
 
 void Writer::Jump(Op op, std::span<const Value> operands) {
   reachable_ = false;
-  builder_.Terminate(op, operands);
+  Terminate(op, operands);
 }
 
 void Writer::Leave(size_t number) {
   Scope& scope = scopes_[number];
-  if (number + 1 == scopes_.size() && builder_.block() == scope.parent) {
+  if (number + 1 == scopes_.size() && block_ == scope.parent) {
     scope.ends = true;
     reachable_ = false;
     return;
@@ -230,7 +227,7 @@ void Writer::Leave(size_t number) {
     function_.AddParam(scope.body, ir::kLabel);
   }
   Jump(Op::Exit, {&function_[scope.body].params[0], 1});
-  scope.exits.push_back(function_[builder_.block()].insts.back());
+  scope.exits.push_back(function_[block_].insts.back());
 }
 
 void Writer::CloseScope() {
@@ -263,35 +260,35 @@ void Writer::CloseScope() {
     function_[exit].op = Op::Yield;
     function_.SetOperands(exit, {});
   }
-  builder_.SetSpan(scope.span);
-  Inst inst = builder_.Create(Op::Scope, {}, {});
+  SetSpan(scope.span);
+  Inst inst = Create(Op::Scope, {}, {});
   function_[inst].regions[0] = scope.body;
   function_[scope.body].owner = inst;
-  builder_.SetBlock(scope.body);
-  if (ends) builder_.Yield({});
-  builder_.SetBlock(scope.parent);
+  SetBlock(scope.body);
+  if (ends) Yield({});
+  SetBlock(scope.parent);
 }
 
 // ---- Loops
 
 void Writer::Enter(Inst loop, bool repeats) {
-  loops_.push_back({loop, builder_.block(), clock_, known_});
+  loops_.push_back({loop, block_, clock_, known_});
   if (repeats) std::fill(known_.begin(), known_.end(), Value());
-  builder_.SetBlock(function_[loop].regions[0]);
+  SetBlock(function_[loop].regions[0]);
 }
 
 Value Writer::OpenFor(Value lo, Value hi, Value step, ir::Words words) {
-  Inst loop = builder_.For(lo, hi, step, {}, words);
+  Inst loop = For(lo, hi, step, {}, words);
   Enter(loop, true);
   return function_[function_[loop].regions[0]].params[0];
 }
 
 void Writer::OpenWhile() {
-  Enter(builder_.While({}, {}), true);
+  Enter(While({}, {}), true);
 }
 
 std::vector<Value> Writer::OpenParallel(std::span<const Value> bounds) {
-  Inst loop = builder_.Parallel(bounds, 0);
+  Inst loop = Parallel(bounds, 0);
   Enter(loop, false);
   return function_[function_[loop].regions[0]].params;
 }
@@ -316,32 +313,24 @@ void Writer::Test(Value condition, bool inside) {
   Loop& loop = loops_.back();
   auto [test, body] = function_[loop.inst].regions;
   if (!inside && !DoesSomething(loop, test)) {
-    builder_.Terminate(Op::ContinueIf, {&condition, 1});
-    return builder_.SetBlock(body);
+    Terminate(Op::ContinueIf, {&condition, 1});
+    return SetBlock(body);
   }
-  builder_.SetBlock(body);
+  SetBlock(body);
   Splice(test);
-  builder_.SetBlock(test);
-  Value always = builder_.Int(ir::kI1, 1);
-  builder_.Terminate(Op::ContinueIf, {&always, 1});
-  builder_.SetBlock(body);
+  SetBlock(test);
+  Value always = Int(ir::kI1, 1);
+  Terminate(Op::ContinueIf, {&always, 1});
+  SetBlock(body);
   If(condition, [] {}, [&] { Break(); });
 }
 
-void Writer::Break() {
-  Jump(Op::Break, {});
-}
-
-void Writer::Continue() {
-  Jump(Op::Continue, {});
-}
-
 Inst Writer::Close() {
-  if (reachable_) builder_.Yield({});
+  if (reachable_) Yield({});
   Loop loop = std::move(loops_.back());
   loops_.pop_back();
-  builder_.SetBlock(loop.parent);
-  builder_.SetSpan(function_[loop.inst].span);
+  SetBlock(loop.parent);
+  SetSpan(function_[loop.inst].span);
   reachable_ = true;
   escaped_.clear();
   DropSlots(loop.known.size());

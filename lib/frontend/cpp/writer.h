@@ -18,12 +18,10 @@ namespace adc::frontend {
 
 using Slot = uint32_t;
 
-class Writer {
+class Writer final : public ir::Builder {
  public:
-  Writer(ir::Module& module, ir::Function& function);
+  Writer(ir::Module& module, ir::Function& function) : Builder(module, function, function.Body()) {}
 
-  ir::Builder& builder() { return builder_; }
-  ir::Function& function() { return function_; }
   ir::Type TypeOf(ir::Value v) const { return function_.TypeOf(v); }
 
   /// A variable of the region that is being written; zero where nothing is assigned.
@@ -36,9 +34,10 @@ class Writer {
   /// Gives a value that has no name yet, and is computed, the name.
   void Name(ir::Value value, std::string_view name);
 
-  /// Any operation on these operands; constants are folded.
-  ir::Value Make(ir::Op op, std::initializer_list<ir::Value> operands);
-  ir::Value Cast(ir::Value value, ir::Type to);
+  /// Constants are folded.
+  ir::Value Make(ir::Op op, std::span<const ir::Value> operands) override;
+  using ir::Builder::Make;
+  ir::Value Cast(ir::Value value, ir::Type to) override;
   ir::Value Not(ir::Value condition);
 
   /// False after a jump: what is written here never runs.
@@ -68,8 +67,8 @@ class Writer {
   /// Opens a `parallel`; the values of its indices.
   std::vector<ir::Value> OpenParallel(std::span<const ir::Value> bounds);
   /// Leaves the innermost loop, or its iteration.
-  void Break();
-  void Continue();
+  void Break() { Jump(ir::Op::Break, {}); }
+  void Continue() { Jump(ir::Op::Continue, {}); }
   /// Ends the innermost loop. Its instruction, for attributes.
   ir::Inst Close();
   /// Slots from before the `parallel` just closed that it assigns.
@@ -119,9 +118,6 @@ class Writer {
   void ForgetStoredSince(uint64_t opened);
   bool DoesSomething(const Loop& loop, ir::Block test) const;
 
-  ir::Module& module_;
-  ir::Function& function_;
-  ir::Builder builder_;
   std::vector<SlotData> slots_;
   std::vector<ir::Value> known_;  ///< what a slot holds here; invalid: it has to be loaded
   std::vector<Loop> loops_;
