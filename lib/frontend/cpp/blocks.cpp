@@ -14,8 +14,8 @@
 
 namespace adc::frontend {
 
-void Contract::Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const clang::Expr*> arguments,
-                      const clang::CallExpr* call) {
+Given Contract::Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const clang::Expr*> arguments,
+                       const clang::CallExpr* call) {
   SourceRange range = call->getSourceRange();
   CheckOutside(call, "adc::blocks");
   std::vector<Value> bounds = BoundsOf(arguments.drop_back());
@@ -52,6 +52,7 @@ void Contract::Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const 
       });
   function_[loop].words.Add(ir::Word::Workgroup);
   block_.reset();
+  return {};
 }
 
 /// A member function of adc::block.
@@ -64,8 +65,8 @@ Given Contract::CallBlock(const clang::CallExpr* call, llvm::StringRef name,
     writer_.Create(Op::Barrier, {}, {});
     return {};
   }
-  if (name == "cells") return {{}, SharedCells(call->getType(), range)};
-  if (name == "thread" && arguments.empty()) return {block_->thread, {}};
+  if (name == "cells") return SharedCells(call->getType(), range);
+  if (name == "thread" && arguments.empty()) return block_->thread;
   size_t axis = 0;
   if (!arguments.empty()) {
     std::optional<int64_t> known = function_.IntegerConstant(ValueOf(arguments[0]));
@@ -74,10 +75,10 @@ Given Contract::CallBlock(const clang::CallExpr* call, llvm::StringRef name,
     axis = static_cast<size_t>(*known);
   }
   SetPlace(range);
-  if (name == "thread") return {ThreadAlong(axis), {}};
-  if (name == "group") return {block_->groups[axis], {}};
+  if (name == "thread") return ThreadAlong(axis);
+  if (name == "group") return block_->groups[axis];
   Value first = Make(Op::Mul, {block_->groups[axis], Number(block_->sizes[axis])});
-  return {Make(Op::Add, {first, ThreadAlong(axis)}), {}};
+  return Make(Op::Add, {first, ThreadAlong(axis)});
 }
 
 /// The number of the invocation along an axis; the last one is the fastest.

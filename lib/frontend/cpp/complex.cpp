@@ -139,7 +139,7 @@ std::optional<Given> ComplexNumbers::CallComplex(const clang::CallExpr* call, ll
   if (name == "complex" && call->getBuiltinCallee() != 0) {
     ObjectPtr made = NewObject(call->getType(), {}, call->getSourceRange());
     StoreComplex(made, {ValueOf(call->getArg(0)), ValueOf(call->getArg(1))}, call->getSourceRange());
-    return Given{{}, made};
+    return made;
   }
   if (call->getNumArgs() == 0 || !call->getArg(0)->getType()->isAnyComplexType()) return std::nullopt;
   name.consume_back("f");
@@ -150,13 +150,12 @@ std::optional<Given> ComplexNumbers::CallComplex(const clang::CallExpr* call, ll
   if (power) exponent = ComplexOf(call->getArg(1));
   SetPlace(range);
   if (number)
-    return Given{
-        name == "cabs" ? Make(Op::Hypot, {z.real, z.imaginary}) : Make(Op::Atan2, {z.imaginary, z.real}), {}};
+    return name == "cabs" ? Make(Op::Hypot, {z.real, z.imaginary}) : Make(Op::Atan2, {z.imaginary, z.real});
   Complex result = name == "cexp" ? ComplexExp(z) : name == "csqrt" ? ComplexRoot(z) : ComplexLog(z);
   if (power) result = ComplexExp(ComplexArithmetic(clang::BO_Mul, exponent, result, call));
   ObjectPtr object = NewObject(call->getType(), {}, range);
   StoreComplex(object, result, range);
-  return Given{{}, object};
+  return object;
 }
 
 }  // namespace adc::frontend

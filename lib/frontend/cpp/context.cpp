@@ -20,6 +20,15 @@ bool InNamespace(const clang::Decl* declaration, llvm::StringRef name) {
   return false;
 }
 
+llvm::StringRef NameOf(const clang::NamedDecl* declaration) {
+  return declaration->getDeclName().isIdentifier() ? declaration->getName() : "";
+}
+
+bool IsStandard(QualType type, llvm::StringRef name) {
+  const auto* record = type.getNonReferenceType()->getAsCXXRecordDecl();
+  return record != nullptr && record->isInStdNamespace() && NameOf(record) == name;
+}
+
 const clang::ClassTemplateSpecializationDecl* ContractTemplate(QualType type, llvm::StringRef name) {
   const auto* record = type.getNonReferenceType()->getAsCXXRecordDecl();
   const auto* made = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record);

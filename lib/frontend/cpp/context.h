@@ -61,6 +61,10 @@ struct BufferType {
 /// Whether the record is the template `name` of namespace adc; its arguments.
 const clang::ClassTemplateSpecializationDecl* ContractTemplate(QualType type, llvm::StringRef name);
 bool InNamespace(const clang::Decl* declaration, llvm::StringRef name);
+/// Empty for what has another kind of name, an operator for example.
+llvm::StringRef NameOf(const clang::NamedDecl* declaration);
+/// Whether the type is a class or template `name` of namespace std.
+bool IsStandard(QualType type, llvm::StringRef name);
 
 class Context {
  protected:

@@ -2,79 +2,63 @@
 
 #include "frontend/cpp/contract.h"
 
+#include <algorithm>
+
 #include "diag/errors/cpp.h"
 #include "ir/module.h"
 
 namespace adc::frontend {
 
+namespace {
+
+/// Of an atomic, or a function of numbers, vectors or matrices: by the IR's name for it.
+std::optional<Op> OperationOf(llvm::StringRef name) {
+  if (name == "length") return Op::Norm;
+  if (name == "determinant") return Op::Det;
+  std::string text = name.str();
+  std::ranges::replace(text, '_', ' ');  // atomic_add
+  return ir::OpFromSpelling(text);
+}
+
+}  // namespace
+
 std::optional<Given> Contract::CallContract(const clang::CallExpr* call, const clang::FunctionDecl* function,
                                             llvm::ArrayRef<const clang::Expr*> arguments) {
-  if (!InNamespace(function, "adc")) return std::nullopt;
+  if (!InNamespace(function, "adc") || !shared_.places.InSystemHeader(function->getLocation()))
+    return std::nullopt;
   if (function->isOverloadedOperator()) return CallOperator(function, arguments, call);
-  const clang::IdentifierInfo* identifier = function->getIdentifier();
-  if (identifier == nullptr) return std::nullopt;
-  llvm::StringRef name = identifier->getName();
+  llvm::StringRef name = NameOf(function);
   SourceRange range = call->getSourceRange();
-  if (name == "parallel") {
-    Parallel(arguments, call);
-    return Given{};
-  }
-  if (name == "blocks") {
-    Blocks(function, arguments, call);
-    return Given{};
-  }
-  if (name == "print") {
-    Print(arguments, call);
-    return Given{};
-  }
-  if (name == "checkpoint") {
-    Refuse(call, "adc::checkpoint is not the first statement of a loop");
-  }
+  if (name == "parallel") return Parallel(arguments, call);
+  if (name == "blocks") return Blocks(function, arguments, call);
+  if (name == "print") return Print(arguments, call);
+  if (name == "checkpoint") Refuse(call, "adc::checkpoint is not the first statement of a loop");
   if (name == "identity" && arguments.empty()) {
     Type type = NeedRegister(call->getType(), range);
-    return Given{function_.Result(writer_.Create(Op::Identity, {}, {&type, 1})), {}};
+    return function_.Result(writer_.Create(Op::Identity, {}, {&type, 1}));
   }
-  static const std::map<llvm::StringRef, Op> kAtomics = {{"atomic_add", Op::AtomicAdd},
-                                                         {"atomic_sub", Op::AtomicSub},
-                                                         {"atomic_min", Op::AtomicMin},
-                                                         {"atomic_max", Op::AtomicMax},
-                                                         {"atomic_exchange", Op::AtomicExchange}};
-  if (auto atomic = kAtomics.find(name); atomic != kAtomics.end())
-    return Atomic(atomic->second, arguments, call);
   if (name == "stop_gradient") {
     if (RegisterType(arguments[0]->getType())) {
       Value v = ValueOf(arguments[0]);
       SetPlace(range);
-      return Given{Make(Op::StopGradient, {v}), {}};
+      return Make(Op::StopGradient, {v});
     }
-    return Given{{}, WithoutGradient(arguments[0], range)};
+    return WithoutGradient(arguments[0], range);
   }
-  static const std::map<llvm::StringRef, Op> kVector = {{"dot", Op::Dot},
-                                                        {"cross", Op::Cross},
-                                                        {"length", Op::Norm},
-                                                        {"normalize", Op::Normalize},
-                                                        {"transpose", Op::Transpose},
-                                                        {"determinant", Op::Det},
-                                                        {"inverse", Op::Inverse},
-                                                        {"outer", Op::Outer},
-                                                        {"floor", Op::Floor},
-                                                        {"ceil", Op::Ceil},
-                                                        {"abs", Op::Abs},
-                                                        {"min", Op::Min},
-                                                        {"max", Op::Max}};
-  auto vector = kVector.find(name);
-  if (vector == kVector.end() || !RegisterType(arguments[0]->getType())) return std::nullopt;
+  std::optional<Op> op = OperationOf(name);
+  if (op && ir::IsAtomic(*op)) return Atomic(*op, arguments, call);
+  if (!op || !RegisterType(arguments[0]->getType())) return std::nullopt;
   if (arguments.size() == 1) {
     Value a = ValueOf(arguments[0]);
     SetPlace(range);
-    return Given{Make(vector->second, {a}), {}};
+    return Make(*op, {a});
   }
   Value a = ValueOf(arguments[0]);
   Value b = ValueOf(arguments[1]);
   SetPlace(range);
   // The header gives the first operand on a tie, the IR the second.
-  if (vector->second == Op::Min || vector->second == Op::Max) std::swap(a, b);
-  return Given{Make(vector->second, {a, b}), {}};
+  if (*op == Op::Min || *op == Op::Max) std::swap(a, b);
+  return Make(*op, {a, b});
 }
 
 /// A copy of an object, through which no derivative passes.
@@ -121,12 +105,12 @@ std::optional<Given> Contract::CallOperator(const clang::FunctionDecl* function,
       Value one = PartOf(same, n);
       all = all.Valid() ? Make(Op::And, {all, one}) : one;
     }
-    return Given{kind == clang::OO_EqualEqual ? all : writer_.Not(all), {}};
+    return kind == clang::OO_EqualEqual ? all : writer_.Not(all);
   }
   if (kind == clang::OO_Minus && arguments.size() == 1) {
     Value a = ValueOf(arguments[0]);
     SetPlace(range);
-    return Given{Make(Op::Neg, {a}), {}};
+    return Make(Op::Neg, {a});
   }
   static const std::map<clang::OverloadedOperatorKind, std::pair<Op, bool>> kOperators = {
       {clang::OO_Plus, {Op::Add, false}},  {clang::OO_PlusEqual, {Op::Add, true}},
@@ -139,13 +123,13 @@ std::optional<Given> Contract::CallOperator(const clang::FunctionDecl* function,
   if (!assigns) {
     Value a = ValueOf(arguments[0]);
     Value b = ValueOf(arguments[1]);
-    return Given{combine(op, a, b), {}};
+    return combine(op, a, b);
   }
   Value b = ValueOf(arguments[1]);
   ObjectPtr place = Place(arguments[0]);
   Value a = Load(place, range);
   Store(place, combine(op, a, b), range);
-  return Given{{}, place};
+  return place;
 }
 
 std::optional<Given> Contract::CallMember(const clang::CallExpr* call, const clang::CXXMethodDecl* method,
@@ -153,8 +137,8 @@ std::optional<Given> Contract::CallMember(const clang::CallExpr* call, const cla
                                           llvm::ArrayRef<const clang::Expr*> arguments) {
   QualType type = object->getType();
   SourceRange range = call->getSourceRange();
-  if (IsBlock(type) && method->getIdentifier() != nullptr)
-    return CallBlock(call, method->getName(), arguments);
+  llvm::StringRef name = NameOf(method);
+  if (IsBlock(type) && !name.empty()) return CallBlock(call, name, arguments);
   if (BufferOf(type)) {
     ObjectPtr buffer = Place(object);
     auto kind = method->getOverloadedOperator();
@@ -162,39 +146,36 @@ std::optional<Given> Contract::CallMember(const clang::CallExpr* call, const cla
       std::vector<Value> indices;
       for (const clang::Expr* argument : arguments) indices.push_back(ValueOf(argument));
       SetPlace(range);
-      return Given{{}, BufferElement(buffer, std::move(indices), range)};
+      return BufferElement(buffer, std::move(indices), range);
     }
     if (kind == clang::OO_Equal) Refuse(call, "a kernel does not assign buffers", "bind a reference to one");
-    if (method->getIdentifier() != nullptr && method->getName() == "extent") {
+    if (name == "extent") {
       Value axis = ValueOf(arguments[0]);
       std::optional<int64_t> known = function_.IntegerConstant(axis);
       if (!known || *known < 0 || *known >= static_cast<int64_t>(buffer->count))
         Refuse(call, "the axis of extent() is a constant below the buffer's number of axes");
       SetPlace(range);
-      return Given{writer_.Shape(buffer->base, static_cast<uint32_t>(*known)), {}};
+      return writer_.Shape(buffer->base, static_cast<uint32_t>(*known));
     }
-    if (llvm::isa<clang::CXXConversionDecl>(method)) return Given{{}, buffer};
-    if (method->getIdentifier() != nullptr && method->getName() == "data" && buffer->count == 1)
-      return Given{{}, PointerTo(call->getType(), {buffer, Number(0)}, range)};
+    if (llvm::isa<clang::CXXConversionDecl>(method)) return buffer;
+    if (name == "data" && buffer->count == 1) return PointerTo(call->getType(), {buffer, Number(0)}, range);
     if (method->getParent()->getNumBases() == 0)
       Refuse(call, "kernels do not know this member of adc::buffer", "use [i], (i, j) and extent(k)");
     return std::nullopt;
   }
   if (llvm::isa<clang::CXXConversionDecl>(method) && RecordOf(Unmarked(type)) != RecordOf(type) &&
       !RegisterType(type))
-    return Given{{}, Place(object)};
-  const clang::CXXRecordDecl* parent = method->getParent();
-  bool named_array = parent->isInStdNamespace() && parent->getIdentifier() != nullptr &&
-                     parent->getName() == "array" && method->getIdentifier() != nullptr;
-  if (named_array && method->getName() == "back") {
+    return Place(object);
+  bool of_array = IsStandard(context_.getRecordType(method->getParent()), "array");
+  if (of_array && name == "back") {
     ObjectPtr array = Place(object);
     SetPlace(range);
     if (array->members.size() == 1 && array->members[0]->kind == ObjectKind::Array) {
       const ObjectPtr& elements = array->members[0];
-      return Given{{}, Element(elements, Number(elements->count - 1), range)};
+      return Element(elements, Number(elements->count - 1), range);
     }
   }
-  if (named_array && method->getName() == "fill") {
+  if (of_array && name == "fill") {
     ObjectPtr value = Temporary(arguments[0]);
     ObjectPtr array = Place(object);
     SetPlace(range);
@@ -207,12 +188,12 @@ std::optional<Given> Contract::CallMember(const clang::CallExpr* call, const cla
   std::optional<Type> leaf = RegisterType(type);
   if (!leaf || type->isPointerType() || ScalarOf(type)) return std::nullopt;
   auto kind = method->getOverloadedOperator();
-  if (llvm::isa<clang::CXXConversionDecl>(method)) return Given{ValueOf(object), {}};
+  if (llvm::isa<clang::CXXConversionDecl>(method)) return ValueOf(object);
   if (kind == clang::OO_Equal) {
     Value right = ValueOf(arguments[0]);
     ObjectPtr place = Place(object);
     Store(place, right, range);
-    return Given{{}, place};
+    return place;
   }
   if (kind == clang::OO_Subscript || (kind == clang::OO_Call && leaf->IsMat())) {
     ObjectPtr whole = Place(object);
@@ -221,7 +202,7 @@ std::optional<Given> Contract::CallMember(const clang::CallExpr* call, const cla
     SetPlace(range);
     ObjectPtr part = ComponentOf(whole, indices[0], call->getType());
     if (indices.size() == 2) part = ComponentOf(part, indices[1], call->getType());
-    return Given{{}, part};
+    return part;
   }
   return std::nullopt;
 }
@@ -262,7 +243,7 @@ const clang::FunctionDecl* Contract::BodyOfLambda(const clang::Expr* closure, un
   return method != nullptr && method->getNumParams() == parameters ? BodyOf(method, call) : nullptr;
 }
 
-void Contract::Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
+Given Contract::Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
   CheckOutside(call, "adc::parallel");
   std::vector<Value> bounds = BoundsOf(arguments.drop_back());
   ObjectPtr closure = Place(arguments.back());
@@ -281,6 +262,7 @@ void Contract::Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clan
       frame.variables[parameter] = slot;
     }
   });
+  return {};
 }
 
 /// A parallel loop of the IR, whose body is that of a lambda; `bind` gives its parameters their values.
@@ -333,7 +315,7 @@ Given Contract::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
         Refuse(arguments[0], "an atomic on a component that is chosen at run time",
                "unroll the loop over components");
       ObjectPtr part = SpreadPart(*whole, static_cast<uint32_t>(*at));
-      return {writer_.Access(op, part->base, part->indices, {&v, 1}), {}};
+      return writer_.Access(op, part->base, part->indices, {&v, 1});
     }
     std::vector<Value> parts;
     Type type = cell->register_type;
@@ -342,7 +324,7 @@ Given Contract::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
       Value part = PartOf(v, n);
       parts.push_back(writer_.Access(op, of->base, of->indices, {&part, 1}));
     }
-    return {Composed(type, parts), {}};
+    return Composed(type, parts);
   }
   uint32_t component = ir::kNoAttr;
   if (cell->kind == ObjectKind::Component) {
@@ -357,10 +339,10 @@ Given Contract::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
     component = static_cast<uint32_t>(of.IsMat() ? *row * of.columns + *at : *at);
     if (component >= of.Components()) Refuse(arguments[0], "a component that is not there");
   }
-  return {writer_.Access(op, whole->base, whole->indices, {&v, 1}, ir::kNoAttr, component), {}};
+  return writer_.Access(op, whole->base, whole->indices, {&v, 1}, ir::kNoAttr, component);
 }
 
-void Contract::Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
+Given Contract::Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
   const auto* text = llvm::dyn_cast<clang::StringLiteral>(arguments[0]->IgnoreParenImpCasts());
   if (text == nullptr) Refuse(arguments[0], "adc::print takes a text in quotes");
   std::vector<Value> values;
@@ -368,6 +350,7 @@ void Contract::Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::
   SetPlace(call->getSourceRange());
   ir::Inst inst = writer_.Create(Op::Print, values, {});
   function_[inst].symbol = module_.Intern(std::string_view(text->getString()));
+  return {};
 }
 
 }  // namespace adc::frontend

@@ -27,7 +27,7 @@ class Contract : protected Functions {
   std::optional<Given> CallOperator(const clang::FunctionDecl* function,
                                     llvm::ArrayRef<const clang::Expr*> arguments, const clang::Expr* at);
   ObjectPtr WithoutGradient(const clang::Expr* expression, SourceRange range);
-  void Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
+  Given Parallel(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
   void CheckOutside(const clang::CallExpr* call, const char* word);
   std::vector<Value> BoundsOf(llvm::ArrayRef<const clang::Expr*> extents);
   const clang::FunctionDecl* BodyOfLambda(const clang::Expr* closure, unsigned parameters, SourceRange call);
@@ -35,9 +35,9 @@ class Contract : protected Functions {
                        const clang::FunctionDecl* body,
                        const std::function<void(Frame&, std::span<const Value>)>& bind);
   Given Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
-  void Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
-  void Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const clang::Expr*> arguments,
-              const clang::CallExpr* call);
+  Given Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call);
+  Given Blocks(const clang::FunctionDecl* function, llvm::ArrayRef<const clang::Expr*> arguments,
+               const clang::CallExpr* call);
   Given CallBlock(const clang::CallExpr* call, llvm::StringRef name,
                   llvm::ArrayRef<const clang::Expr*> arguments);
   Value ThreadAlong(size_t axis);

@@ -8,8 +8,12 @@ namespace adc::frontend {
 
 /// The result of a call: a number, vector or matrix, or an object, or nothing.
 struct Given {
-  Value value = {};
-  ObjectPtr object = {};
+  Given() = default;
+  Given(Value number) : value(number) {}
+  Given(ObjectPtr whole) : object(std::move(whole)) {}
+
+  Value value;
+  ObjectPtr object;
 };
 
 /// The state of a function whose body is being lowered.

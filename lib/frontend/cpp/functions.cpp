@@ -104,8 +104,8 @@ Given Functions::RunBody(Frame& frame, const clang::Stmt* body,
   if (frame.gives_reference) frame.result = ChosenPlace(frame, range);
   if (frame.result == nullptr) return {};
   if (frame.result->kind == ObjectKind::Slot && !frame.gives_reference)
-    return {writer_.Get(frame.result->slot), {}};
-  return {{}, frame.result};
+    return writer_.Get(frame.result->slot);
+  return frame.result;
 }
 
 /// Runs the part of a constructor before its body.
@@ -157,7 +157,7 @@ Given Functions::CallFunction(const clang::FunctionDecl* function,
   ir::Inst inst = writer_.Create(ir::Op::Call, operands, callee->result_types);
   function_[inst].symbol = known->second;
   if (callee->result_types.empty()) return {};
-  return {function_.Result(inst), {}};
+  return function_.Result(inst);
 }
 
 }  // namespace adc::frontend

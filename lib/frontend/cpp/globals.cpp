@@ -205,11 +205,9 @@ ObjectPtr Globals::PlaceOfGlobal(const clang::VarDecl* variable, SourceRange ran
   // std::array has one member, the array.
   const clang::APValue* elements = value;
   QualType array = type;
-  if (const clang::CXXRecordDecl* record = RecordOf(type);
-      record != nullptr && record->isInStdNamespace() && record->getName() == "array" && value->isStruct() &&
-      value->getStructNumFields() == 1) {
+  if (IsStandard(type, "array") && value->isStruct() && value->getStructNumFields() == 1) {
     elements = &value->getStructField(0);
-    array = record->field_begin()->getType();
+    array = RecordOf(type)->field_begin()->getType();
   }
   if (ArrayOf(array, &element, &count)) scalar = ScalarOf(element);
   if (!scalar || !elements->isArray()) return FromConstant(*value, type, range);

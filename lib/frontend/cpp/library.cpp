@@ -13,11 +13,9 @@ namespace adc::frontend {
 /// `std::min(a, b)`, `max` and `clamp` where a reference is bound to what they give, which is one of these.
 ObjectPtr Library::ExtremeByReference(const clang::CallExpr* call) {
   const clang::FunctionDecl* function = call->getDirectCallee();
-  if (function == nullptr || !function->isInStdNamespace() || function->getIdentifier() == nullptr)
-    return nullptr;
-  bool least = function->getName() == "min";
-  bool clamp = function->getName() == "clamp";
-  if ((!least && !clamp && function->getName() != "max") || !call->isGLValue()) return nullptr;
+  if (function == nullptr || !function->isInStdNamespace() || !call->isGLValue()) return nullptr;
+  bool least = NameOf(function) == "min", clamp = NameOf(function) == "clamp";
+  if (!least && !clamp && NameOf(function) != "max") return nullptr;
   if (call->getNumArgs() != (clamp ? 3 : 2)) return nullptr;
   std::optional<Type> type = RegisterType(call->getType());
   if (!type || !type->IsScalar()) return nullptr;
@@ -44,9 +42,9 @@ std::optional<Given> Library::CallOnObjects(const clang::CallExpr* call, llvm::S
   bool in_std = from == From::Std;
   SourceRange range = call->getSourceRange();
   if (in_std && (name == "move" || name == "forward" || name == "as_const") && arguments.size() == 1)
-    return Given{{}, Place(arguments[0])};
+    return Place(arguments[0]);
   if ((name == "addressof" || name == "__addressof") && arguments.size() == 1)
-    return Given{{}, PointerTo(call->getType(), AddressOfPlace(arguments[0]), range)};
+    return PointerTo(call->getType(), AddressOfPlace(arguments[0]), range);
   if ((name == "memcpy" || name == "memmove" || name == "memset") && arguments.size() == 3) {
     MoveMemory(call, name == "memset");
     return Given{};
@@ -61,10 +59,8 @@ std::optional<Given> Library::CallOnObjects(const clang::CallExpr* call, llvm::S
     Copy(b, old, range);
     return Given{};
   }
-  if (name == "is_constant_evaluated" || name == "__is_constant_evaluated")
-    return Given{writer_.Int(ir::kI1, 0), {}};
-  if (name == "expect" && arguments.size() >= 1 && from == From::Compiler)
-    return Given{ValueOf(arguments[0]), {}};
+  if (name == "is_constant_evaluated" || name == "__is_constant_evaluated") return writer_.Int(ir::kI1, 0);
+  if (name == "expect" && arguments.size() >= 1 && from == From::Compiler) return ValueOf(arguments[0]);
   if (name == "unreachable" || name == "abort" || name == "exit" || name == "terminate")
     Refuse(call, "a kernel cannot end the program", "use assert");
   return std::nullopt;
@@ -119,8 +115,8 @@ std::optional<Value> Library::CallOnNumbers(const clang::CallExpr* call, llvm::S
 
 std::optional<Given> Library::CallLibrary(const clang::CallExpr* call, const clang::FunctionDecl* function,
                                           llvm::ArrayRef<const clang::Expr*> arguments) {
-  const clang::IdentifierInfo* identifier = function->getIdentifier();
-  if (identifier == nullptr) return std::nullopt;
+  llvm::StringRef name = NameOf(function);
+  if (name.empty()) return std::nullopt;
   bool in_std = function->isInStdNamespace() || InNamespace(function, "std");
   bool is_builtin = function->getBuiltinID() != 0,
        in_system = shared_.places.InSystemHeader(function->getLocation());
@@ -129,19 +125,16 @@ std::optional<Given> Library::CallLibrary(const clang::CallExpr* call, const cla
   if (!in_std && !global && !is_builtin) return std::nullopt;
   // A function of the user's that has a library's name is the user's.
   if (!in_std && !is_builtin && !in_system) return std::nullopt;
-  llvm::StringRef name = identifier->getName();
-  if (name.starts_with("__builtin_")) name = name.drop_front(10);
+  name.consume_front("__builtin_");
   name = WithoutSuffix(name);
   if (std::optional<Given> complex = CallComplex(call, name)) return complex;
   From from = in_std ? From::Std : is_builtin ? From::Compiler : From::Anywhere;
   if (std::optional<Given> made = CallOnObjects(call, name, from, arguments)) return made;
   std::optional<Type> result = RegisterType(call->getType());
   if (!result || !result->IsScalar()) return std::nullopt;
-  const clang::CXXRecordDecl* record = arguments.empty() ? nullptr : RecordOf(arguments[0]->getType());
-  if (record != nullptr && record->isInStdNamespace() && record->getName() == "complex") return std::nullopt;
-  if (std::optional<Value> made = CallOnNumbers(call, name, from, arguments, *result))
-    return Given{*made, {}};
-  if (std::optional<Value> constant = TryConstant(call)) return Given{*constant, {}};
+  if (!arguments.empty() && IsStandard(arguments[0]->getType(), "complex")) return std::nullopt;
+  if (std::optional<Value> made = CallOnNumbers(call, name, from, arguments, *result)) return *made;
+  if (std::optional<Value> constant = TryConstant(call)) return *constant;
   bool c_function = function->isExternC() || is_builtin;
   if (c_function && !function->hasBody())
     Refuse(call, "kernels do not know the function '" + function->getNameAsString() + "'",
@@ -155,8 +148,7 @@ bool Library::AssertOf(const clang::Expr* expression) {
   if (choice == nullptr) return false;
   const auto* call = llvm::dyn_cast<clang::CallExpr>(choice->getFalseExpr()->IgnoreParenImpCasts());
   const clang::FunctionDecl* fails = call == nullptr ? nullptr : call->getDirectCallee();
-  if (fails == nullptr || fails->getIdentifier() == nullptr) return false;
-  llvm::StringRef name = fails->getName();
+  llvm::StringRef name = fails == nullptr ? "" : NameOf(fails);
   if (name != "__assert_fail" && name != "__assert_rtn" && name != "_wassert") return false;
   std::string text = "assertion failed";
   for (const clang::Expr* argument : call->arguments()) {

@@ -19,8 +19,7 @@ void Statements::LoopBody(const clang::Stmt* body) {
     const auto* call =
         llvm::dyn_cast_or_null<clang::CallExpr>(first == nullptr ? nullptr : first->IgnoreImplicit());
     const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
-    if (callee != nullptr && callee->getIdentifier() != nullptr && callee->getName() == "checkpoint" &&
-        InNamespace(callee, "adc")) {
+    if (callee != nullptr && NameOf(callee) == "checkpoint" && InNamespace(callee, "adc")) {
       std::optional<Value> length = TryConstant(call->getArg(0)->IgnoreParenImpCasts());
       if (const auto* absent = llvm::dyn_cast<clang::CXXDefaultArgExpr>(call->getArg(0)))
         length = TryConstant(absent->getExpr());
@@ -93,8 +92,8 @@ void Statements::DoLoop(const clang::DoStmt* loop) {
 
 void Statements::RangeLoop(const clang::CXXForRangeStmt* loop) {
   if (loop->getInit() != nullptr) Statement(loop->getInit());
-  const clang::CXXRecordDecl* record = RecordOf(loop->getRangeInit()->getType());
-  if (record != nullptr && !(record->isInStdNamespace() && record->getName() == "array")) {
+  QualType type = loop->getRangeInit()->getType();
+  if (RecordOf(type) != nullptr && !IsStandard(type, "array")) {
     // From its begin() to its end().
     Statement(loop->getRangeStmt());
     Statement(loop->getBeginStmt());

@@ -33,7 +33,7 @@ Given Lowering::Call(const clang::CallExpr* call) {
     if (std::optional<Given> given = CallLibrary(call, function, arguments)) return *given;
   }
   if (function->isConstexpr() && function->getNumParams() == 0 && object == nullptr) {
-    if (std::optional<Value> constant = TryConstant(call)) return {*constant, {}};
+    if (std::optional<Value> constant = TryConstant(call)) return *constant;
   }
   const clang::FunctionDecl* canonical = function->getCanonicalDecl();
   if (shared_.derivatives.contains(canonical)) return CallFunction(canonical, arguments, range);
@@ -53,7 +53,7 @@ Given Lowering::Call(const clang::CallExpr* call) {
     ObjectPtr from = CopiedFrom(arguments[0]);
     if (right_first) self = place();
     Copy(self, from, range);
-    return {{}, self};
+    return self;
   }
   if (right_first) return Inline(function, {}, arguments, range, true, place);
   return Inline(function, place(), arguments, range);

@@ -248,9 +248,7 @@ void Statements::DeclareVariable(const clang::VarDecl* variable) {
     return;
   }
   bool constant = variable->isConstexpr() || type.isConstQualified();
-  bool numbers = context_.getAsConstantArrayType(type) != nullptr;
-  if (const clang::CXXRecordDecl* record = RecordOf(type))
-    numbers = record->isInStdNamespace() && record->getName() == "array";
+  bool numbers = context_.getAsConstantArrayType(type) != nullptr || IsStandard(type, "array");
   if (constant && numbers && init != nullptr && !init->isValueDependent() &&
       variable->evaluateValue() != nullptr) {
     frame_->variables[variable] = PlaceOfGlobal(variable, range);
