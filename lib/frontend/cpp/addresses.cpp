@@ -11,8 +11,6 @@
 
 #include "frontend/cpp/addresses.h"
 
-#include <clang/AST/RecordLayout.h>
-
 namespace adc::frontend {
 
 /// The object's address: in the array that it is an element of, or its own.
@@ -71,15 +69,14 @@ Address Addresses::AddressInOwner(const ObjectPtr& object, SourceRange range) {
       bytes += whole->offset;
     return InParts(AddressOfObject(whole, range), type, Number(bytes / BytesOf(type)));
   }
-  const clang::CXXRecordDecl* record = RecordOf(owner.type);
-  const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
+  std::vector<Part> members = LayoutOf(RecordOf(owner.type));
   std::vector<ObjectPtr> run;
   size_t position = 0;
   uint64_t end = 0;
   bool met = false;
-  for (const clang::FieldDecl* one : record->fields()) {
-    uint64_t offset = layout.getFieldOffset(one->getFieldIndex()) / 8;
-    bool alike = context_.hasSameUnqualifiedType(one->getType(), type);
+  for (size_t n = 0; n < members.size(); ++n) {
+    uint64_t offset = members[n].offset;
+    bool alike = members[n].field != nullptr && context_.hasSameUnqualifiedType(members[n].type, type);
     if (!alike || offset != end) {
       if (met) break;
       run.clear();
@@ -88,8 +85,8 @@ Address Addresses::AddressInOwner(const ObjectPtr& object, SourceRange range) {
       met = true;
       position = run.size();
     }
-    end = offset + BytesOf(one->getType());
-    if (alike) run.push_back(owner.members[record->getNumBases() + one->getFieldIndex()]);
+    end = offset + BytesOf(members[n].type);
+    if (alike) run.push_back(owner.members[n]);
   }
   return {RunOf(std::move(run), type), Number(position)};
 }
@@ -226,16 +223,12 @@ bool Addresses::SameArray(const ObjectPtr& a, const ObjectPtr& b) {
   if (a == b) return true;
   if (a == nullptr || b == nullptr || a->kind != b->kind || a->members.size() != b->members.size())
     return false;
-  auto same = [&](Value one, Value other) { return one == other; };
-  auto all = [&](const std::vector<Value>& one, const std::vector<Value>& other) {
-    return std::equal(one.begin(), one.end(), other.begin(), other.end(), same);
-  };
   if (!context_.hasSameUnqualifiedType(a->element, b->element) || (a->of == nullptr) != (b->of == nullptr))
     return false;
-  if (a->of != nullptr) return SameArray(a->of, b->of) && same(a->at, b->at);
-  if (a->kind == ObjectKind::Buffer) return same(a->base, b->base) && all(a->indices, b->indices);
-  return a->members == b->members && all(a->storage.bases, b->storage.bases) &&
-         all(a->storage.indices, b->storage.indices) && same(a->storage.flat, b->storage.flat) &&
+  if (a->of != nullptr) return SameArray(a->of, b->of) && a->at == b->at;
+  if (a->kind == ObjectKind::Buffer) return a->base == b->base && a->indices == b->indices;
+  return a->members == b->members && a->storage.bases == b->storage.bases &&
+         a->storage.indices == b->storage.indices && a->storage.flat == b->storage.flat &&
          a->storage.byte == b->storage.byte;
 }
 

@@ -196,39 +196,37 @@ bool Context::ArrayOf(QualType type, QualType* element, uint64_t* count) const {
   return true;
 }
 
-/// Types of bases, then of fields.
-std::vector<QualType> Context::MembersOf(const clang::CXXRecordDecl* record, SourceRange range) {
+/// Bases, then fields.
+std::vector<Part> Context::LayoutOf(const clang::CXXRecordDecl* record) const {
+  ADC_CHECK(record != nullptr, "numbers, arrays and classes lie in a union");
+  const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
+  std::vector<Part> parts;
+  for (const clang::CXXBaseSpecifier& base : record->bases()) {
+    clang::CharUnits at = layout.getBaseClassOffset(RecordOf(base.getType()));
+    parts.push_back({base.getType(), static_cast<uint64_t>(at.getQuantity())});
+  }
+  for (const clang::FieldDecl* field : record->fields())
+    parts.push_back({field->getType(), layout.getFieldOffset(field->getFieldIndex()) / 8, field,
+                     field->getNameAsString()});
+  return parts;
+}
+
+/// The same of a class that a kernel may have.
+std::vector<Part> Context::MembersOf(const clang::CXXRecordDecl* record, SourceRange range) {
   std::string name = "'" + record->getNameAsString() + "'";
   if (record->isPolymorphic() || record->getNumVBases() != 0)
     Refuse(range, name + " has virtual functions or bases", "use a template, or an enumeration and a switch");
   if (DestructorRuns(record))
     Refuse(range, name + " has a destructor that runs code", "leave it out of the kernel");
-  std::vector<QualType> members;
-  for (const clang::CXXBaseSpecifier& base : record->bases()) members.push_back(base.getType());
   for (const clang::FieldDecl* field : record->fields()) {
     if (field->isBitField())
       Refuse(range, name + " has a bit-field, '" + field->getNameAsString() + "'", "use shifts and masks");
-    members.push_back(field->getType());
   }
-  return members;
+  return LayoutOf(record);
 }
 
 uint64_t Context::BytesOf(QualType type) const {
   return static_cast<uint64_t>(context_.getTypeSizeInChars(type.getNonReferenceType()).getQuantity());
-}
-
-/// Where bases and fields lie, in bytes.
-std::vector<uint64_t> Context::OffsetsOf(const clang::CXXRecordDecl* record) const {
-  ADC_CHECK(record != nullptr, "numbers, arrays and classes lie in a union");
-  const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
-  std::vector<uint64_t> offsets;
-  for (const clang::CXXBaseSpecifier& base : record->bases()) {
-    const auto* of = llvm::cast<clang::CXXRecordDecl>(base.getType()->castAs<clang::RecordType>()->getDecl());
-    offsets.push_back(static_cast<uint64_t>(layout.getBaseClassOffset(of).getQuantity()));
-  }
-  for (const clang::FieldDecl* field : record->fields())
-    offsets.push_back(layout.getFieldOffset(field->getFieldIndex()) / 8);
-  return offsets;
 }
 
 void Context::LeafTypes(QualType type, uint64_t count, SourceRange range,
@@ -247,7 +245,7 @@ void Context::LeafTypes(QualType type, uint64_t count, SourceRange range,
     for (auto [offset, number] : numbers) leaves->emplace_back(*ScalarOf(number), count);
     return;
   }
-  for (QualType member : MembersOf(record, range)) LeafTypes(member, count, range, leaves);
+  for (const Part& member : MembersOf(record, range)) LeafTypes(member.type, count, range, leaves);
 }
 
 /// How many numbers of the type an object consists of, where it consists of nothing else.
@@ -288,7 +286,7 @@ void Context::ScalarsOf(QualType type, SourceRange range, std::set<Scalar>* scal
   if (record == nullptr && type->isVectorType()) NeedRegister(type, range);
   if (record == nullptr || BufferOf(type))
     Refuse(range, "a buffer cannot have elements of type '" + Spell(type) + "'");
-  for (QualType member : MembersOf(record, range)) ScalarsOf(member, range, scalars);
+  for (const Part& member : MembersOf(record, range)) ScalarsOf(member.type, range, scalars);
 }
 
 /// The word of a buffer of structs: its float; without one the only type of number, or an integer that
@@ -350,14 +348,7 @@ void Context::DescribeMember(QualType type, const std::string& name, uint64_t of
   bool is_merged = name.empty() && member.counts.empty();
   uint64_t begin = is_merged ? offset : 0;
   std::vector<ir::StructMember>* into = is_merged ? members : &member.members;
-  const clang::ASTRecordLayout& layout = context_.getASTRecordLayout(record);
-  for (const clang::CXXBaseSpecifier& base : record->bases()) {
-    clang::CharUnits at = layout.getBaseClassOffset(RecordOf(base.getType()));
-    DescribeMember(base.getType(), "", begin + static_cast<uint64_t>(at.getQuantity()), into);
-  }
-  for (const clang::FieldDecl* field : record->fields())
-    DescribeMember(field->getType(), field->getNameAsString(),
-                   begin + layout.getFieldOffset(field->getFieldIndex()) / 8, into);
+  for (const Part& part : LayoutOf(record)) DescribeMember(part.type, part.name, begin + part.offset, into);
   member.bytes = BytesOf(type);
   if (!member.members.empty()) members->push_back(std::move(member));
 }
@@ -397,9 +388,8 @@ void Context::NumbersOf(QualType type, uint64_t offset, SourceRange range,
   }
   const clang::CXXRecordDecl* record = RecordOf(type);
   if (record == nullptr || BufferOf(type)) NeedRegister(type, range);
-  std::vector<QualType> members = MembersOf(record, range);
-  std::vector<uint64_t> offsets = OffsetsOf(record);
-  for (size_t n = 0; n < members.size(); ++n) NumbersOf(members[n], offset + offsets[n], range, numbers);
+  for (const Part& member : MembersOf(record, range))
+    NumbersOf(member.type, offset + member.offset, range, numbers);
 }
 
 /// Whether they are numbers of one size, whose bits may be read as the other's.

@@ -58,6 +58,14 @@ struct BufferType {
   uint32_t rank = 0;
 };
 
+/// A base or a field of a class.
+struct Part {
+  QualType type;
+  uint64_t offset = 0;                      ///< in bytes
+  const clang::FieldDecl* field = nullptr;  ///< null: a base
+  std::string name = {};                    ///< of a field
+};
+
 /// Whether the record is the template `name` of namespace adc; its arguments.
 const clang::ClassTemplateSpecializationDecl* ContractTemplate(QualType type, llvm::StringRef name);
 bool InNamespace(const clang::Decl* declaration, llvm::StringRef name);
@@ -88,8 +96,8 @@ class Context {
   std::optional<BufferType> BufferOf(QualType type) const;
   const clang::CXXRecordDecl* RecordOf(QualType type) const;
   bool ArrayOf(QualType type, QualType* element, uint64_t* count) const;
-  std::vector<QualType> MembersOf(const clang::CXXRecordDecl* record, SourceRange range);
-  std::vector<uint64_t> OffsetsOf(const clang::CXXRecordDecl* record) const;
+  std::vector<Part> LayoutOf(const clang::CXXRecordDecl* record) const;
+  std::vector<Part> MembersOf(const clang::CXXRecordDecl* record, SourceRange range);
   uint64_t BytesOf(QualType type) const;
   void LeafTypes(QualType type, uint64_t count, SourceRange range,
                  std::vector<std::pair<Type, uint64_t>>* leaves);

@@ -377,9 +377,9 @@ void Expressions::InitialiseStruct(const ObjectPtr& object, const clang::InitLis
     return;
   }
   if (record->isUnion()) return Zero(object, range);
-  std::vector<QualType> types = MembersOf(record, range);
-  for (size_t n = 0; n < types.size(); ++n)
-    bind(n, types[n], n < list->getNumInits() ? list->getInit(static_cast<unsigned>(n)) : nullptr);
+  std::vector<Part> members = MembersOf(record, range);
+  for (size_t n = 0; n < members.size(); ++n)
+    bind(n, members[n].type, n < list->getNumInits() ? list->getInit(static_cast<unsigned>(n)) : nullptr);
 }
 
 void Expressions::Construct(const ObjectPtr& object, const clang::CXXConstructExpr* construct) {

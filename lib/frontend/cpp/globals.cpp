@@ -135,10 +135,11 @@ ObjectPtr Globals::FromConstant(const clang::APValue& value, QualType type, Sour
           return fill(to->members[field->getFieldIndex()], from.getUnionValue(), field->getType());
         }
         if (!from.isStruct() || record == nullptr) Refuse(range, "a constant that cannot be evaluated");
-        std::vector<QualType> types = MembersOf(record, range);
+        std::vector<Part> members = MembersOf(record, range);
         unsigned bases = record->getNumBases();
-        for (unsigned n = 0; n < types.size(); ++n)
-          fill(to->members[n], n < bases ? from.getStructBase(n) : from.getStructField(n - bases), types[n]);
+        for (unsigned n = 0; n < members.size(); ++n)
+          fill(to->members[n], n < bases ? from.getStructBase(n) : from.getStructField(n - bases),
+               members[n].type);
       };
   fill(object, value, type);
   return object;
@@ -233,9 +234,7 @@ ObjectPtr Globals::PlaceOfGlobal(const clang::VarDecl* variable, SourceRange ran
   storage.bases = {function_.Global(known->second, module_.constants[known->second].type)};
   ObjectPtr object = View(array, std::move(storage), range);
   if (array == type) return object;
-  auto wrapper = std::make_shared<Object>();
-  wrapper->kind = ObjectKind::Struct;
-  wrapper->type = type;
+  auto wrapper = std::make_shared<Object>(ObjectKind::Struct, type);
   wrapper->members = {object};
   return wrapper;
 }

@@ -74,9 +74,7 @@ ObjectPtr Lowering::NumberParameter(Type type, QualType cpp, const std::string& 
 ObjectPtr Lowering::BufferParameter(QualType type, Type element, uint32_t rank, const std::string& name,
                                     const ir::ParamInfo& info) {
   BufferType buffer = *BufferOf(type);
-  auto object = std::make_shared<Object>();
-  object->kind = ObjectKind::Buffer;
-  object->type = type;
+  auto object = std::make_shared<Object>(ObjectKind::Buffer, type);
   object->element = buffer.element;
   object->count = buffer.rank;
   object->by_words = rank != buffer.rank;
@@ -125,17 +123,14 @@ ObjectPtr Lowering::Parameter(QualType type, const std::string& name, const ir::
     return Overlay(type, 0, numbers);
   }
   // A struct by value: a parameter for each of its members.
-  auto object = std::make_shared<Object>();
-  object->kind = ObjectKind::Struct;
-  object->type = type.getNonReferenceType();
-  std::vector<QualType> members = MembersOf(record, range);
-  size_t bases = record->getNumBases(), n = 0;
-  for (; n < bases; ++n) object->members.push_back(Parameter(members[n], name, marks, range));
-  for (const clang::FieldDecl* field : record->fields()) {
+  auto object = std::make_shared<Object>(ObjectKind::Struct, type.getNonReferenceType());
+  for (const Part& member : MembersOf(record, range)) {
     ir::ParamInfo own = marks;
-    QualType unmarked = Unmarked(field->getType(), &own);
-    std::string member = name + (field->getName().empty() ? "" : "." + field->getNameAsString());
-    object->members.push_back(Parameter(unmarked, member, own, field->getSourceRange()));
+    bool base = member.field == nullptr;
+    QualType unmarked = base ? member.type : Unmarked(member.type, &own);
+    std::string own_name = name + (member.name.empty() ? "" : "." + member.name);
+    SourceRange place = base ? range : member.field->getSourceRange();
+    object->members.push_back(Parameter(unmarked, own_name, own, place));
   }
   return object;
 }

@@ -45,7 +45,9 @@ struct Born {
 };
 
 struct Object {
-  ObjectKind kind = ObjectKind::Slot;
+  explicit Object(ObjectKind of_kind, clang::QualType of_type = {}) : kind(of_kind), type(of_type) {}
+
+  ObjectKind kind;
   clang::QualType type;
   ir::Type register_type;  ///< of Slot, Cell, Spread, Bits, Component and Choice
   Slot slot = 0;
@@ -69,6 +71,14 @@ struct Object {
   bool may_be_null = false;        ///< Pointer: into an array; null where the index is kNullIndex
   Born born = {};                  ///< Pointer
 };
+
+/// An array that has no elements yet.
+inline ObjectPtr NewArray(clang::QualType element, uint64_t count, clang::QualType type = {}) {
+  auto array = std::make_shared<Object>(ObjectKind::Array, type);
+  array->element = element;
+  array->count = count;
+  return array;
+}
 
 /// A number, vector or matrix.
 inline bool IsLeaf(const Object& object) {

@@ -3,8 +3,6 @@
 
 #include "frontend/cpp/objects.h"
 
-#include <clang/AST/RecordLayout.h>
-
 namespace adc::frontend {
 
 /// A struct has its members, and they know the struct; a pointer may lie in what it points to.
@@ -16,9 +14,7 @@ Objects::~Objects() {
 }
 
 ObjectPtr Objects::NewSlot(Type type, QualType cpp, std::string_view name) {
-  auto object = std::make_shared<Object>();
-  object->kind = ObjectKind::Slot;
-  object->type = cpp;
+  auto object = std::make_shared<Object>(ObjectKind::Slot, cpp);
   object->register_type = type;
   object->slot = writer_.NewSlot(type, name);
   return object;
@@ -30,12 +26,8 @@ ObjectPtr Objects::NewObject(QualType type, std::string_view name, SourceRange r
   if (type->isAnyPointerType() || type->isMemberPointerType()) return NewPointer(type, range);
   QualType element;
   uint64_t count = 0;
-  auto object = std::make_shared<Object>();
-  object->type = type;
   if (ArrayOf(type, &element, &count)) {
-    object->kind = ObjectKind::Array;
-    object->element = element;
-    object->count = count;
+    ObjectPtr object = NewArray(element, count, type);
     if (type->isAnyComplexType() || (element->isAnyPointerType() && count <= kCopiedElements)) {
       for (uint64_t n = 0; n < count; ++n) object->members.push_back(NewObject(element, name, range));
       return object;
@@ -58,23 +50,14 @@ ObjectPtr Objects::NewObject(QualType type, std::string_view name, SourceRange r
     Refuse(range, "a buffer that is no parameter", "pass it as a parameter, or bind a reference to it");
   if (record->isUnion())
     return UnionOf(type, range, [&](QualType number) { return NewSlot(*ScalarOf(number), number, name); });
-  object->kind = ObjectKind::Struct;
-  std::vector<QualType> types = MembersOf(record, range);
-  size_t bases = record->getNumBases();
-  auto field = record->field_begin();
-  for (size_t n = 0; n < types.size(); ++n) {
-    std::string member(name);
-    if (n >= bases) {
-      if (!member.empty()) member += ".";
-      member += (*field)->getName().str();
-      if (!name.empty() && (*field)->getName().empty()) member.clear();
-      ++field;
-    }
+  auto object = std::make_shared<Object>(ObjectKind::Struct, type);
+  for (const Part& member : MembersOf(record, range)) {
+    std::string own(name);
+    if (!own.empty() && member.field != nullptr) own = member.name.empty() ? "" : own + "." + member.name;
     // References, buffers and closures are bound when they are initialised.
-    bool bound = types[n]->isReferenceType() || BufferOf(types[n]).has_value() ||
-                 (record->isLambda() && types[n]->isPointerType());
-    object->members.push_back(bound ? nullptr
-                                    : NewObject(types[n], name.empty() ? std::string_view() : member, range));
+    bool bound = member.type->isReferenceType() || BufferOf(member.type).has_value() ||
+                 (record->isLambda() && member.type->isPointerType());
+    object->members.push_back(bound ? nullptr : NewObject(member.type, own, range));
   }
   return object;
 }
@@ -86,9 +69,7 @@ ObjectPtr Objects::NewPointer(QualType type, SourceRange range) {
            "call it, or pass a lambda to a template");
   if (to->isIncompleteType() && !to->isVoidType())
     Refuse(range, "a kernel has no pointers to '" + Spell(to) + "'", "use a pointer to what it points to");
-  auto pointer = std::make_shared<Object>();
-  pointer->kind = ObjectKind::Pointer;
-  pointer->type = type.getNonReferenceType();
+  auto pointer = std::make_shared<Object>(ObjectKind::Pointer, type.getNonReferenceType());
   pointer->born = Here();
   pointer->slot = writer_.NewSlot(ir::kI64, {});
   parts_.push_back(pointer);
@@ -96,12 +77,11 @@ ObjectPtr Objects::NewPointer(QualType type, SourceRange range) {
 }
 
 ObjectPtr Objects::LeafIn(const Storage& storage, Type leaf, QualType type) {
-  auto object = std::make_shared<Object>();
-  object->type = type;
+  bool word = leaf.IsScalar() && leaf.scalar == TypeOf(storage.bases[0]).scalar;
+  auto object =
+      std::make_shared<Object>(storage.in_buffer && !word ? ObjectKind::Spread : ObjectKind::Cell, type);
   object->register_type = leaf;
   object->base = storage.bases[0];
-  bool word = leaf.IsScalar() && leaf.scalar == TypeOf(object->base).scalar;
-  object->kind = storage.in_buffer && !word ? ObjectKind::Spread : ObjectKind::Cell;
   object->byte = storage.byte;
   object->alone = storage.alone;
   object->indices = storage.indices;
@@ -111,48 +91,44 @@ ObjectPtr Objects::LeafIn(const Storage& storage, Type leaf, QualType type) {
 
 /// The object of this type in storage.
 ObjectPtr Objects::View(QualType type, Storage storage, SourceRange range) {
-  auto object = std::make_shared<Object>();
-  object->type = type;
   QualType element;
   uint64_t count = 0;
   if (ArrayOf(type, &element, &count)) {
-    object->kind = ObjectKind::Array;
-    object->element = element;
-    object->count = count;
-    object->storage = std::move(storage);
-    return object;
+    ObjectPtr array = NewArray(element, count, type);
+    array->storage = std::move(storage);
+    return array;
   }
   if (std::optional<Type> leaf = RegisterType(type)) return LeafIn(storage, *leaf, type);
-  object->kind = ObjectKind::Struct;
   size_t first_base = 0;
   const clang::CXXRecordDecl* record = RecordOf(type);
   if (record->isUnion() && !storage.in_buffer) return UnionIn(storage, type, range);
-  std::vector<QualType> members = MembersOf(record, range);
-  std::vector<uint64_t> offsets = OffsetsOf(record);
-  for (size_t n = 0; n < members.size(); ++n) {
+  auto object = std::make_shared<Object>(ObjectKind::Struct, type);
+  std::vector<Part> members = MembersOf(record, range);
+  for (const Part& member : members) {
     Storage part = storage;
     if (storage.in_buffer) {
       uint32_t word = WordBytes(storage);
-      part = Shifted(storage, offsets[n]);
+      part = Shifted(storage, member.offset);
       bool whole = static_cast<uint64_t>(context_.getTypeAlignInChars(type).getQuantity()) % word == 0;
       part.alone = storage.alone || whole;
-      uint64_t begin = (storage.byte + offsets[n]) / word;
-      uint64_t end = (storage.byte + offsets[n] + BytesOf(members[n]) + word - 1) / word;
-      for (size_t other = 0; other < members.size(); ++other) {
-        if (other == n || (RecordOf(members[other]) != nullptr && RecordOf(members[other])->isEmpty()))
-          continue;
-        uint64_t first = (storage.byte + offsets[other]) / word;
-        uint64_t last = (storage.byte + offsets[other] + BytesOf(members[other]) + word - 1) / word;
-        part.alone = part.alone && (last <= begin || end <= first);
+      auto first_word = [&](const Part& of) { return (storage.byte + of.offset) / word; };
+      auto end_word = [&](const Part& of) {
+        return (storage.byte + of.offset + BytesOf(of.type) + word - 1) / word;
+      };
+      for (const Part& other : members) {
+        const clang::CXXRecordDecl* of = RecordOf(other.type);
+        if (&other == &member || (of != nullptr && of->isEmpty())) continue;
+        bool apart = end_word(other) <= first_word(member) || end_word(member) <= first_word(other);
+        part.alone = part.alone && apart;
       }
     } else {
       std::vector<std::pair<Type, uint64_t>> leaves;
-      LeafTypes(members[n], 1, range, &leaves);
+      LeafTypes(member.type, 1, range, &leaves);
       auto first = storage.bases.begin() + static_cast<ptrdiff_t>(first_base);
       part.bases.assign(first, first + static_cast<ptrdiff_t>(leaves.size()));
       first_base += leaves.size();
     }
-    object->members.push_back(View(members[n], std::move(part), range));
+    object->members.push_back(View(member.type, std::move(part), range));
   }
   return object;
 }
@@ -170,7 +146,7 @@ ObjectPtr Objects::Member(const ObjectPtr& object, const clang::FieldDecl* field
       !field->getType()->isReferenceType() && member->kind != ObjectKind::Buffer && !record->isLambda();
   if (inside && member->owner != object) {
     member->owner = object;
-    member->offset = context_.getASTRecordLayout(record).getFieldOffset(field->getFieldIndex()) / 8;
+    member->offset = LayoutOf(record)[position].offset;
     parts_.push_back(member);
   }
   return member;
@@ -276,10 +252,8 @@ ObjectPtr Objects::ElementOfStorage(const ObjectPtr& array, Value index, SourceR
 }
 
 ObjectPtr Objects::ComponentOf(const ObjectPtr& object, Value at, QualType type) {
-  auto component = std::make_shared<Object>();
   Type of = object->register_type;
-  component->kind = ObjectKind::Component;
-  component->type = type;
+  auto component = std::make_shared<Object>(ObjectKind::Component, type);
   component->register_type = of.IsMat() ? Type::Vec(of.scalar, of.columns) : of.ScalarType();
   component->of = object;
   component->at = Index(at);
@@ -290,9 +264,7 @@ ObjectPtr Objects::ComponentOf(const ObjectPtr& object, Value at, QualType type)
 ObjectPtr Objects::BitsOf(const ObjectPtr& number, QualType type) {
   Type as = *ScalarOf(type);
   if (number->register_type == as) return number;
-  auto bits = std::make_shared<Object>();
-  bits->kind = ObjectKind::Bits;
-  bits->type = type;
+  auto bits = std::make_shared<Object>(ObjectKind::Bits, type);
   bits->register_type = as;
   bits->of = number;
   return bits;
@@ -300,7 +272,7 @@ ObjectPtr Objects::BitsOf(const ObjectPtr& number, QualType type) {
 
 ObjectPtr Objects::BufferElement(const ObjectPtr& buffer, std::vector<Value> indices, SourceRange range) {
   for (Value& index : indices) index = Index(index);
-  ObjectPtr row, cell = std::make_shared<Object>();
+  ObjectPtr row, cell;
   Value position;
   if (!indices.empty()) {
     row = std::make_shared<Object>(*buffer);
@@ -314,8 +286,7 @@ ObjectPtr Objects::BufferElement(const ObjectPtr& buffer, std::vector<Value> ind
     storage.in_buffer = true;
     cell = View(buffer->element, std::move(storage), range);
   } else {
-    cell->kind = ObjectKind::Cell;
-    cell->type = buffer->element;
+    cell = std::make_shared<Object>(ObjectKind::Cell, buffer->element);
     cell->register_type = *RegisterType(buffer->element);
     cell->base = buffer->base;
     cell->indices = std::move(indices);
@@ -341,14 +312,19 @@ Storage Objects::Shifted(Storage storage, uint64_t bytes) {
   return storage;
 }
 
+/// The words of a buffer of structs from one on.
+Storage Objects::WordsFrom(const Object& word) {
+  Storage storage;
+  storage.bases = {word.base};
+  storage.indices.assign(word.indices.begin(), word.indices.end() - 1);
+  storage.flat = word.indices.back();
+  storage.in_buffer = true;
+  return storage;
+}
+
 /// A number of a vector or matrix in a buffer of structs.
 ObjectPtr Objects::SpreadPart(const Object& spread, uint32_t component) {
-  Storage storage;
-  storage.bases = {spread.base};
-  storage.indices = spread.indices;
-  storage.flat = spread.indices.back();
-  storage.indices.pop_back();
-  storage.in_buffer = true;
+  Storage storage = WordsFrom(spread);
   storage.byte = spread.byte;
   Type scalar = spread.register_type.ScalarType();
   auto bytes = static_cast<uint32_t>(ir::ByteSize(scalar.scalar));
@@ -364,10 +340,8 @@ ObjectPtr Objects::ChoiceOf(Value condition, const ObjectPtr& yes, const ObjectP
   if (yes == nullptr || no == nullptr) return nullptr;
   bool parts = yes->kind == ObjectKind::Struct || (yes->kind == ObjectKind::Array && !yes->members.empty());
   if (!parts && !(IsLeaf(*yes) && IsLeaf(*no))) return nullptr;
-  auto choice = std::make_shared<Object>();
-  choice->type = yes->type;
+  auto choice = std::make_shared<Object>(parts ? yes->kind : ObjectKind::Choice, yes->type);
   if (parts) {
-    choice->kind = yes->kind;
     choice->element = yes->element;
     choice->count = yes->count;
     if (yes->members.size() != no->members.size()) return nullptr;
@@ -377,7 +351,6 @@ ObjectPtr Objects::ChoiceOf(Value condition, const ObjectPtr& yes, const ObjectP
     }
     return choice;
   }
-  choice->kind = ObjectKind::Choice;
   choice->register_type = yes->register_type;
   choice->at = condition;
   choice->of = yes;
@@ -443,41 +416,29 @@ void Objects::LeavesOf(const ObjectPtr& object, QualType leaf, SourceRange range
 
 /// An array whose only element is the object.
 ObjectPtr Objects::Alone(const ObjectPtr& object) {
-  auto array = std::make_shared<Object>();
-  array->kind = ObjectKind::Array;
-  array->element = object->type;
-  array->count = 1;
+  ObjectPtr array = NewArray(object->type, 1);
   array->members = {object};
   return array;
 }
 
 /// The numbers that the elements of an array consist of.
 ObjectPtr Objects::FlatArray(const ObjectPtr& of, QualType number) {
-  auto flat = std::make_shared<Object>();
-  flat->kind = ObjectKind::Array;
+  ObjectPtr flat = NewArray(number, 0);
   flat->of = of;
-  flat->element = number;
   return flat;
 }
 
 /// Objects that lie one after another, as an array.
 ObjectPtr Objects::RunOf(std::vector<ObjectPtr> members, QualType element) {
-  auto run = std::make_shared<Object>();
-  run->kind = ObjectKind::Array;
-  run->element = element;
-  run->count = members.size();
+  ObjectPtr run = NewArray(element, members.size());
   const Object& first = *members[0];
   // Words of a buffer of structs.
   if (first.kind == ObjectKind::Cell && TypeOf(first.base).IsBuffer() && first.within == nullptr &&
       !first.indices.empty()) {
-    run->storage.bases = {first.base};
-    run->storage.indices = first.indices;
-    run->storage.flat = first.indices.back();
-    run->storage.indices.pop_back();
-    run->storage.in_buffer = true;
-    return run;
+    run->storage = WordsFrom(first);
+  } else {
+    run->members = std::move(members);
   }
-  run->members = std::move(members);
   return run;
 }
 

@@ -52,6 +52,7 @@ class Objects : protected Numbers {
   ObjectPtr ElementOfStorage(const ObjectPtr& array, Value index, SourceRange range);
   ObjectPtr BitsOf(const ObjectPtr& number, QualType type);
   uint32_t WordBytes(const Storage& storage) const;
+  static Storage WordsFrom(const Object& word);
   Storage Shifted(Storage storage, uint64_t bytes);
   ObjectPtr FlatElement(const ObjectPtr& array, Value index, SourceRange range);
   void LeavesOf(const ObjectPtr& object, QualType leaf, SourceRange range, std::vector<ObjectPtr>* leaves);

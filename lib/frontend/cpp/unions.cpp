@@ -13,21 +13,15 @@ namespace adc::frontend {
 /// The object that lies there, made of the numbers.
 ObjectPtr Objects::Overlay(QualType type, uint64_t offset, const std::map<uint64_t, ObjectPtr>& numbers) {
   if (RegisterType(type)) return BitsOf(numbers.at(offset), type);
-  auto object = std::make_shared<Object>();
-  object->type = type;
+  auto object = std::make_shared<Object>(ObjectKind::Struct, type);
   if (ArrayOf(type, &object->element, &object->count)) {
     object->kind = ObjectKind::Array;
     for (uint64_t n = 0; n < object->count; ++n)
       object->members.push_back(Overlay(object->element, offset + n * BytesOf(object->element), numbers));
     return object;
   }
-  object->kind = ObjectKind::Struct;
-  const clang::CXXRecordDecl* record = RecordOf(type);
-  std::vector<uint64_t> offsets = OffsetsOf(record);
-  for (const clang::CXXBaseSpecifier& base : record->bases())
-    object->members.push_back(Overlay(base.getType(), offset + offsets[object->members.size()], numbers));
-  for (const clang::FieldDecl* field : record->fields())
-    object->members.push_back(Overlay(field->getType(), offset + offsets[object->members.size()], numbers));
+  for (const Part& member : LayoutOf(RecordOf(type)))
+    object->members.push_back(Overlay(member.type, offset + member.offset, numbers));
   return object;
 }
 
@@ -38,9 +32,9 @@ void Objects::NumbersIn(const ObjectPtr& object, uint64_t offset, SourceRange ra
     for (uint64_t n = 0; n < object->count; ++n)
       NumbersIn(Element(object, Number(n), range), offset + n * BytesOf(object->element), range, numbers);
   } else if (object->kind == ObjectKind::Struct) {
-    std::vector<uint64_t> offsets = OffsetsOf(RecordOf(object->type));
-    for (size_t n = 0; n < offsets.size(); ++n)
-      NumbersIn(object->members[n], offset + offsets[n], range, numbers);
+    std::vector<Part> members = LayoutOf(RecordOf(object->type));
+    for (size_t n = 0; n < members.size(); ++n)
+      NumbersIn(object->members[n], offset + members[n].offset, range, numbers);
   } else {
     numbers->emplace(offset, object);
   }
