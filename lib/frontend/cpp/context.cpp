@@ -91,6 +91,12 @@ void Context::Refuse(SourceRange range, std::string text, std::string help) {
   throw Refusal();
 }
 
+void Context::RefuseKind(const clang::Stmt* at) {
+  std::string kind = llvm::isa<clang::Expr>(at) ? "expression" : "statement";
+  Refuse(at, "kernels do not have this kind of " + kind + " (" + at->getStmtClassName() + ")",
+         "docs/cpp.md says what a kernel may use");
+}
+
 void Context::CheckSize(SourceRange range) {
   if (writer_.InstructionCount() > shared_.operation_limit)
     Refuse(range, "the kernel has grown beyond " + std::to_string(shared_.operation_limit) + " operations",

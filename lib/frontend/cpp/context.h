@@ -85,6 +85,11 @@ class Context {
   [[noreturn]] void Refuse(const clang::Stmt* at, std::string text, std::string help = {}) {
     Refuse(at->getSourceRange(), std::move(text), std::move(help));
   }
+  [[noreturn]] void RefuseException(const clang::Stmt* at) {
+    Refuse(at, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
+  }
+  /// Refuses an expression or a statement that has no lowering at all.
+  [[noreturn]] void RefuseKind(const clang::Stmt* at);
   void SetPlace(SourceRange range);
   void CheckSize(SourceRange range);
   std::string Spell(QualType type) const;

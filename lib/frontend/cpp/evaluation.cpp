@@ -2,14 +2,18 @@
 
 namespace adc::frontend {
 
-const clang::Expr* WrittenFor(const clang::Expr* e) {
+const clang::Expr* Evaluation::WrittenFor(const clang::Expr* e) {
   if (const auto* full = llvm::dyn_cast<clang::FullExpr>(e)) return full->getSubExpr();
   if (const auto* argument = llvm::dyn_cast<clang::SubstNonTypeTemplateParmExpr>(e))
     return argument->getReplacement();
   if (const auto* argument = llvm::dyn_cast<clang::CXXDefaultArgExpr>(e)) return argument->getExpr();
   if (const auto* initial = llvm::dyn_cast<clang::CXXDefaultInitExpr>(e)) return initial->getExpr();
   if (const auto* opaque = llvm::dyn_cast<clang::OpaqueValueExpr>(e)) return opaque->getSourceExpr();
-  return nullptr;
+  if (const auto* made = llvm::dyn_cast<clang::CXXRewrittenBinaryOperator>(e)) return made->getSemanticForm();
+  const auto* comma = llvm::dyn_cast<clang::BinaryOperator>(e);
+  if (comma == nullptr || comma->getOpcode() != clang::BO_Comma) return nullptr;
+  Effect(comma->getLHS());
+  return comma->getRHS();
 }
 
 Value Evaluation::Condition(const clang::Expr* expression) {

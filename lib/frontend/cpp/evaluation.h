@@ -28,11 +28,6 @@ struct Frame : Running {
   size_t scope = 0;  ///< which a `return` leaves
 };
 
-/// The expression that `e` stands for where Clang's tree holds it in place of the written one: a constant or
-/// a whole expression with its temporaries, an argument of a template, a default, a value of another
-/// expression. Null: `e` itself was written.
-const clang::Expr* WrittenFor(const clang::Expr* e);
-
 class Evaluation : protected Memory {
  protected:
   using Memory::Memory;
@@ -46,6 +41,10 @@ class Evaluation : protected Memory {
                               llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call) = 0;
   virtual Given Call(const clang::CallExpr* call) = 0;
 
+  /// The expression that `e` stands for where Clang's tree holds it in place of the written one: a constant
+  /// or a whole expression with its temporaries, an argument of a template, a default, a value of another
+  /// expression. Of a comma, whose left side is evaluated here, the right side. Null: none of these.
+  const clang::Expr* WrittenFor(const clang::Expr* e);
   Value Condition(const clang::Expr* expression);
   ObjectPtr Temporary(const clang::Expr* expression, std::string_view name = {});
 

@@ -71,10 +71,6 @@ ObjectPtr Expressions::Place(const clang::Expr* e) {
     case Stmt::BinaryOperatorClass:
     case Stmt::CompoundAssignOperatorClass: {
       const auto* binary = llvm::cast<clang::BinaryOperator>(e);
-      if (binary->getOpcode() == clang::BO_Comma) {
-        Effect(binary->getLHS());
-        return Place(binary->getRHS());
-      }
       if (binary->isAssignmentOp()) return PlaceOfAssignment(binary);
       break;
     }
@@ -108,8 +104,7 @@ ObjectPtr Expressions::Place(const clang::Expr* e) {
       break;
   }
   if (!e->isGLValue()) return Temporary(e);
-  Refuse(e, "kernels do not have this kind of expression (" + std::string(e->getStmtClassName()) + ")",
-         "docs/cpp.md says what a kernel may use");
+  RefuseKind(e);
 }
 
 /// Null: a cast that makes an object.
@@ -291,12 +286,7 @@ void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
     case Stmt::CXXParenListInitExprClass: {
       const auto* list = llvm::cast<clang::CXXParenListInitExpr>(e);
       if (object->kind != ObjectKind::Struct) break;
-      size_t n = 0;
-      for (const clang::Expr* init : list->getInitExprs()) {
-        if (n < object->members.size() && object->members[n] != nullptr) Initialise(object->members[n], init);
-        ++n;
-      }
-      return;
+      return InitialiseMembers(object, list->getInitExprs(), range);
     }
     case Stmt::ArrayInitLoopExprClass:
       e = llvm::cast<clang::ArrayInitLoopExpr>(e)->getCommonExpr()->getSourceExpr();
@@ -317,9 +307,7 @@ void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
     case Stmt::BinaryOperatorClass: {
       const auto* binary = llvm::cast<clang::BinaryOperator>(e);
       if (binary->getOpcode() == clang::BO_Cmp) Refuse(e, "a kernel has no operator <=>", "define == and <");
-      if (binary->getOpcode() != clang::BO_Comma) break;
-      Effect(binary->getLHS());
-      return Initialise(object, binary->getRHS());
+      break;
     }
     case Stmt::CallExprClass:
     case Stmt::CXXMemberCallExprClass:
@@ -329,12 +317,11 @@ void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
       return Copy(object, given.object, range);
     }
     case Stmt::CXXThrowExprClass:
-      Refuse(e, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
+      RefuseException(e);
     default:
       break;
   }
-  Refuse(e, "kernels do not have this kind of expression (" + std::string(e->getStmtClassName()) + ")",
-         "docs/cpp.md says what a kernel may use");
+  RefuseKind(e);
 }
 
 void Expressions::InitialiseByList(const ObjectPtr& object, const clang::InitListExpr* list) {
@@ -360,26 +347,29 @@ void Expressions::InitialiseArray(const ObjectPtr& object, const clang::InitList
 }
 
 void Expressions::InitialiseStruct(const ObjectPtr& object, const clang::InitListExpr* list) {
-  const clang::CXXRecordDecl* record = RecordOf(object->type);
   SourceRange range = list->getSourceRange();
-  auto bind = [&](size_t n, QualType type, const clang::Expr* init) {
-    if (type->isReferenceType() || BufferOf(type)) {
-      BindMember(object, n, Place(init), range);
-    } else if (init == nullptr) {
-      Zero(object->members[n], range);
-    } else {
-      Initialise(object->members[n], init);
-    }
-  };
   if (const clang::FieldDecl* field = list->getInitializedFieldInUnion()) {
     if (list->getNumInits() == 0 || BytesOf(field->getType()) < BytesOf(object->type)) Zero(object, range);
     if (list->getNumInits() == 1) Initialise(object->members[field->getFieldIndex()], list->getInit(0));
     return;
   }
-  if (record->isUnion()) return Zero(object, range);
-  std::vector<Part> members = MembersOf(record, range);
+  if (RecordOf(object->type)->isUnion()) return Zero(object, range);
+  InitialiseMembers(object, list->inits(), range);
+}
+
+void Expressions::InitialiseMembers(const ObjectPtr& object, llvm::ArrayRef<clang::Expr*> values,
+                                    SourceRange range) {
+  std::vector<Part> members = MembersOf(RecordOf(object->type), range);
   for (size_t n = 0; n < members.size(); ++n)
-    bind(n, members[n].type, n < list->getNumInits() ? list->getInit(static_cast<unsigned>(n)) : nullptr);
+    InitialiseMember(object, n, members[n].type, n < values.size() ? values[n] : nullptr, range);
+}
+
+/// Gives a member its first value; null: zero.
+void Expressions::InitialiseMember(const ObjectPtr& owner, size_t n, QualType type, const clang::Expr* init,
+                                   SourceRange range) {
+  if (type->isReferenceType() || BufferOf(type)) return BindMember(owner, n, Place(init), range);
+  if (init == nullptr) return Zero(owner->members[n], range);
+  Initialise(owner->members[n], init);
 }
 
 void Expressions::Construct(const ObjectPtr& object, const clang::CXXConstructExpr* construct) {
@@ -405,19 +395,18 @@ void Expressions::Construct(const ObjectPtr& object, const clang::CXXConstructEx
 }
 
 void Expressions::MakeClosure(const ObjectPtr& object, const clang::LambdaExpr* lambda) {
-  const clang::CXXRecordDecl* record = lambda->getLambdaClass();
-  auto field = record->field_begin();
+  SourceRange range = lambda->getSourceRange();
+  auto field = lambda->getLambdaClass()->field_begin();
   auto init = lambda->capture_init_begin();
   for (const clang::LambdaCapture& capture : lambda->captures()) {
     size_t n = field->getFieldIndex();
     QualType type = field->getType();
-    if (type->isReferenceType() || BufferOf(type)) {
-      BindMember(object, n, Place(*init), lambda->getSourceRange());
-    } else if (capture.capturesThis() && type->isPointerType()) {
-      BindMember(object, n, Pointee(*init), lambda->getSourceRange());
+    if (capture.capturesThis() && type->isPointerType()) {
+      BindMember(object, n, Pointee(*init), range);
     } else {
-      if (object->members[n] == nullptr) object->members[n] = NewObject(type, {}, lambda->getSourceRange());
-      Initialise(object->members[n], *init);
+      if (object->members[n] == nullptr && type->isPointerType())
+        object->members[n] = NewObject(type, {}, range);
+      InitialiseMember(object, n, type, *init, range);
     }
     ++field;
     ++init;
@@ -428,7 +417,7 @@ void Expressions::MakeClosure(const ObjectPtr& object, const clang::LambdaExpr* 
 void Expressions::Effect(const clang::Expr* e) {
   e = e->IgnoreParens();
   SetPlace(e->getSourceRange());
-  if (const auto* full = llvm::dyn_cast<clang::FullExpr>(e)) return Effect(full->getSubExpr());
+  if (const clang::Expr* written = WrittenFor(e)) return Effect(written);
   if (const auto* temporary = llvm::dyn_cast<clang::MaterializeTemporaryExpr>(e))
     return Effect(temporary->getSubExpr());
   if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(e)) {
@@ -444,14 +433,7 @@ void Expressions::Effect(const clang::Expr* e) {
     return writer_.If(
         condition, [&] { Effect(choice->getTrueExpr()); }, [&] { Effect(choice->getFalseExpr()); });
   }
-  if (const auto* binary = llvm::dyn_cast<clang::BinaryOperator>(e)) {
-    if (binary->getOpcode() == clang::BO_Comma) {
-      Effect(binary->getLHS());
-      return Effect(binary->getRHS());
-    }
-  }
-  if (llvm::isa<clang::CXXThrowExpr>(e))
-    Refuse(e, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
+  if (llvm::isa<clang::CXXThrowExpr>(e)) RefuseException(e);
   if (const auto* made = llvm::dyn_cast<clang::CXXNewExpr>(e)) {
     AddressOfNew(made);
     return;

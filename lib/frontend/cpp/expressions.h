@@ -13,6 +13,8 @@ class Expressions : protected Library {
   ObjectPtr Place(const clang::Expr* expression) override;
   void Initialise(const ObjectPtr& object, const clang::Expr* expression) override;
   void Effect(const clang::Expr* expression) override;
+  void InitialiseMember(const ObjectPtr& owner, size_t n, QualType type, const clang::Expr* init,
+                        SourceRange range);
   ObjectPtr OwnerOf(const clang::Expr* e, bool pointer, const clang::CXXRecordDecl* record,
                     SourceRange range);
   ObjectPtr CopiedFrom(const clang::Expr* e);
@@ -35,6 +37,7 @@ class Expressions : protected Library {
   ObjectPtr PlaceOfCall(const clang::CallExpr* call);
   ObjectPtr PlaceOfChoice(const clang::ConditionalOperator* choice);
   void InitialiseStruct(const ObjectPtr& object, const clang::InitListExpr* list);
+  void InitialiseMembers(const ObjectPtr& object, llvm::ArrayRef<clang::Expr*> values, SourceRange range);
   void InitialiseArray(const ObjectPtr& object, const clang::InitListExpr* list);
   void InitialiseByList(const ObjectPtr& object, const clang::InitListExpr* list);
   void Construct(const ObjectPtr& object, const clang::CXXConstructExpr* construct);

@@ -27,29 +27,12 @@ const clang::FunctionDecl* Functions::BodyOf(const clang::FunctionDecl* function
   return defined;
 }
 
-void Functions::BindParameter(Frame& frame, const clang::ParmVarDecl* parameter,
-                              const clang::Expr* argument) {
-  QualType type = parameter->getType();
-  std::string name = parameter->getNameAsString();
+ObjectPtr Functions::ParameterOf(const clang::ParmVarDecl* parameter, const clang::Expr* argument) {
   SourceRange range = argument->getSourceRange();
-  if (type->isReferenceType() || BufferOf(type)) {
-    frame.variables[parameter] = Place(argument);
-    return;
-  }
-  if (type->isAnyPointerType()) {
-    frame.variables[parameter] = PointerTo(type, AddressOf(argument), range, parameter);
-    return;
-  }
-  if (std::optional<Type> leaf = RegisterType(type)) {
-    Value value = ValueOf(argument);
-    ObjectPtr slot = NewSlot(*leaf, type, name);
-    Store(slot, value, range);
-    frame.variables[parameter] = slot;
-    return;
-  }
-  ObjectPtr object = NewObject(type, {}, range);
+  if (ObjectPtr made = FromInitial(parameter, argument, range)) return made;
+  ObjectPtr object = NewObject(parameter->getType(), {}, range);
   Initialise(object, argument);
-  frame.variables[parameter] = object;
+  return object;
 }
 
 Given Functions::Inline(const clang::FunctionDecl* function, ObjectPtr self,
@@ -66,7 +49,8 @@ Given Functions::Inline(const clang::FunctionDecl* function, ObjectPtr self,
   auto count = std::min(defined->getNumParams(), static_cast<unsigned>(arguments.size()));
   for (unsigned k = 0; k < count; ++k) {
     unsigned n = right_first ? count - 1 - k : k;
-    BindParameter(frame, defined->getParamDecl(n), arguments[n]);
+    const clang::ParmVarDecl* parameter = defined->getParamDecl(n);
+    frame.variables[parameter] = ParameterOf(parameter, arguments[n]);
   }
   if (self_last) frame.self = self_last();
   return RunBody(frame, defined->getBody(), llvm::dyn_cast<clang::CXXConstructorDecl>(defined));
@@ -91,9 +75,8 @@ Given Functions::RunBody(Frame& frame, const clang::Stmt* body,
   frame_ = &frame;
   frames_.push_back(&frame);
   frame.scope = writer_.OpenScope();
-  if (constructor != nullptr) InitialiseMembers(constructor);
-  if (const auto* tried = llvm::dyn_cast<clang::CXXTryStmt>(body))
-    Refuse(tried, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
+  if (constructor != nullptr) RunInitialisers(constructor);
+  if (const auto* tried = llvm::dyn_cast<clang::CXXTryStmt>(body)) RefuseException(tried);
   Statement(body);
   writer_.CloseScope();
   frames_.pop_back();
@@ -109,7 +92,7 @@ Given Functions::RunBody(Frame& frame, const clang::Stmt* body,
 }
 
 /// Runs the part of a constructor before its body.
-void Functions::InitialiseMembers(const clang::CXXConstructorDecl* constructor) {
+void Functions::RunInitialisers(const clang::CXXConstructorDecl* constructor) {
   for (const clang::CXXCtorInitializer* init : constructor->inits()) {
     const clang::Expr* value = init->getInit();
     SetPlace(value->getSourceRange());
@@ -128,12 +111,7 @@ void Functions::InitialiseMembers(const clang::CXXConstructorDecl* constructor) 
       }
       const auto* parent = llvm::cast<clang::CXXRecordDecl>(field->getParent());
       size_t n = parent->getNumBases() + field->getFieldIndex();
-      QualType of = field->getType();
-      if (of->isReferenceType() || BufferOf(of)) {
-        BindMember(owner, n, Place(value), value->getSourceRange());
-      } else {
-        Initialise(owner->members[n], value);
-      }
+      InitialiseMember(owner, n, field->getType(), value, value->getSourceRange());
     }
   }
 }

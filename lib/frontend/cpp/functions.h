@@ -22,8 +22,8 @@ class Functions : protected Statements {
                       llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call) override {
     Inline(constructor, object, arguments, call);
   }
-  void BindParameter(Frame& frame, const clang::ParmVarDecl* parameter, const clang::Expr* argument);
-  void InitialiseMembers(const clang::CXXConstructorDecl* constructor);
+  ObjectPtr ParameterOf(const clang::ParmVarDecl* parameter, const clang::Expr* argument);
+  void RunInitialisers(const clang::CXXConstructorDecl* constructor);
 };
 
 }  // namespace adc::frontend

@@ -133,10 +133,6 @@ Address Pointers::AddressOfPlace(const clang::Expr* e) {
 
 Address Pointers::AddressOfSum(const clang::BinaryOperator* sum) {
   clang::BinaryOperatorKind kind = sum->getOpcode();
-  if (kind == clang::BO_Comma) {
-    Effect(sum->getLHS());
-    return AddressOf(sum->getRHS());
-  }
   bool minus = kind == clang::BO_Sub;
   if (kind != clang::BO_Add && !minus) RefusePointer(sum);
   if (!sum->getLHS()->getType()->isAnyPointerType()) {

@@ -198,13 +198,12 @@ void Statements::Statement(const clang::Stmt* s) {
     case Stmt::LabelStmtClass:
       Refuse(s, "a kernel has no labels", "use loops, break and continue");
     case Stmt::CXXTryStmtClass:
-      Refuse(s, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
+      RefuseException(s);
     case Stmt::GCCAsmStmtClass:
     case Stmt::MSAsmStmtClass:
       Refuse(s, "a kernel has no assembly");
     default:
-      Refuse(s, "kernels do not have this kind of statement (" + std::string(s->getStmtClassName()) + ")",
-             "docs/cpp.md says what a kernel may use");
+      RefuseKind(s);
   }
 }
 
@@ -215,6 +214,22 @@ void Statements::Declare(const clang::Decl* declaration) {
                 clang::EmptyDecl, clang::NamespaceAliasDecl, clang::UsingEnumDecl, clang::UsingShadowDecl>(
           declaration);
   if (!nothing) Refuse(declaration->getSourceRange(), "kernels do not have this kind of declaration");
+}
+
+/// What a variable or a parameter is from its beginning. Null of one of a class or an array, which exists
+/// before it is initialised.
+ObjectPtr Statements::FromInitial(const clang::VarDecl* variable, const clang::Expr* init,
+                                  SourceRange range) {
+  QualType type = variable->getType();
+  if (type->isReferenceType() || BufferOf(type)) return Place(init);
+  if (type->isAnyPointerType()) return PointerTo(type, AddressOf(init), range, variable);
+  std::optional<Type> leaf = RegisterType(type);
+  if (!leaf) return nullptr;
+  Value value = ValueOf(init);
+  SetPlace(range);
+  ObjectPtr slot = NewSlot(*leaf, type, variable->getNameAsString());
+  Store(slot, value, range);
+  return slot;
 }
 
 void Statements::DeclareVariable(const clang::VarDecl* variable) {
@@ -229,22 +244,10 @@ void Statements::DeclareVariable(const clang::VarDecl* variable) {
   }
   if (type.isVolatileQualified()) Refuse(range, "a kernel has no volatile variables");
   const clang::Expr* init = variable->getInit();
-  if (type->isReferenceType() || BufferOf(type)) {
-    if (init == nullptr) Refuse(range, "'" + name + "' is not bound to anything");
-    frame_->variables[variable] = Place(init);
-    return;
-  }
-  if (type->isAnyPointerType() && init != nullptr) {
-    frame_->variables[variable] = PointerTo(type, AddressOf(init), range, variable);
-    return;
-  }
-  if (std::optional<Type> leaf = RegisterType(type)) {
-    std::optional<Value> value;
-    if (init != nullptr) value = ValueOf(init);
-    SetPlace(range);
-    ObjectPtr slot = NewSlot(*leaf, type, name);
-    if (value) Store(slot, *value, range);
-    frame_->variables[variable] = slot;
+  if (init == nullptr && (type->isReferenceType() || BufferOf(type)))
+    Refuse(range, "'" + name + "' is not bound to anything");
+  if (ObjectPtr made = init == nullptr ? nullptr : FromInitial(variable, init, range)) {
+    frame_->variables[variable] = made;
     return;
   }
   bool constant = variable->isConstexpr() || type.isConstQualified();

@@ -11,6 +11,7 @@ class Statements : protected Expressions {
 
   void Statement(const clang::Stmt* statement);
   void DeclareVariable(const clang::VarDecl* variable) override;
+  ObjectPtr FromInitial(const clang::VarDecl* variable, const clang::Expr* init, SourceRange range);
   ObjectPtr ChosenPlace(const Frame& frame, SourceRange range);
 
   struct OpenLoop {

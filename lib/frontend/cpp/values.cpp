@@ -68,14 +68,10 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
     case Stmt::CXXScalarValueInitExprClass:
     case Stmt::ImplicitValueInitExprClass:
       return ZeroOf(NeedRegister(e->getType(), e->getSourceRange()));
-    case Stmt::ParenExprClass:
-      return ValueOf(llvm::cast<clang::ParenExpr>(e)->getSubExpr());
     case Stmt::MaterializeTemporaryExprClass:
       return ValueOf(llvm::cast<clang::MaterializeTemporaryExpr>(e)->getSubExpr());
     case Stmt::CXXBindTemporaryExprClass:
       return ValueOf(llvm::cast<clang::CXXBindTemporaryExpr>(e)->getSubExpr());
-    case Stmt::CXXRewrittenBinaryOperatorClass:
-      return ValueOf(llvm::cast<clang::CXXRewrittenBinaryOperator>(e)->getSemanticForm());
     case Stmt::DeclRefExprClass: {
       const clang::ValueDecl* declaration = llvm::cast<clang::DeclRefExpr>(e)->getDecl();
       if (const auto* constant = llvm::dyn_cast<clang::EnumConstantDecl>(declaration))
@@ -120,7 +116,7 @@ void Expressions::RefuseValue(const clang::Expr* e) {
   using clang::Stmt;
   switch (e->getStmtClass()) {
     case Stmt::CXXThrowExprClass:
-      Refuse(e, "a kernel has no exceptions", "use assert, or store what went wrong in a buffer");
+      RefuseException(e);
     case Stmt::CXXDynamicCastExprClass:
     case Stmt::CXXTypeidExprClass:
       Refuse(e, "a kernel knows no types at run time", "use a template, or an enumeration and a switch");
@@ -132,8 +128,7 @@ void Expressions::RefuseValue(const clang::Expr* e) {
       break;
   }
   NeedRegister(e->getType(), e->getSourceRange());
-  Refuse(e, "kernels do not have this kind of expression (" + std::string(e->getStmtClassName()) + ")",
-         "docs/cpp.md says what a kernel may use");
+  RefuseKind(e);
 }
 
 Value Expressions::ValueOfCast(const clang::CastExpr* cast) {
@@ -194,17 +189,12 @@ Value Expressions::ValueOfUnary(const clang::UnaryOperator* unary) {
   const clang::Expr* of = unary->getSubExpr();
   switch (unary->getOpcode()) {
     case clang::UO_Plus:
-    case clang::UO_Extension:
       return ValueOf(of);
-    case clang::UO_Minus: {
-      Value v = ValueOf(of);
-      SetPlace(unary->getSourceRange());
-      return Make(Op::Neg, {v});
-    }
+    case clang::UO_Minus:
     case clang::UO_Not: {
       Value v = ValueOf(of);
       SetPlace(unary->getSourceRange());
-      return Make(Op::Not, {v});
+      return Make(unary->getOpcode() == clang::UO_Minus ? Op::Neg : Op::Not, {v});
     }
     case clang::UO_Real:
     case clang::UO_Imag:
@@ -232,10 +222,6 @@ Value Expressions::ValueOfUnary(const clang::UnaryOperator* unary) {
 
 Value Expressions::ValueOfBinary(const clang::BinaryOperator* binary) {
   clang::BinaryOperatorKind kind = binary->getOpcode();
-  if (kind == clang::BO_Comma) {
-    Effect(binary->getLHS());
-    return ValueOf(binary->getRHS());
-  }
   if (kind == clang::BO_LAnd || kind == clang::BO_LOr) {
     Value a = Condition(binary->getLHS());
     SetPlace(binary->getSourceRange());
