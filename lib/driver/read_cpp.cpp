@@ -9,7 +9,7 @@
 #include "diag/errors/cpp.h"
 #include "driver/bounded_read.h"
 #include "driver/file_errors.h"
-#include "frontend/cpp/plugin.h"
+#include "frontend/cpp/read_cpp.h"
 #include "host/installed.h"
 #include "host/read_text.h"
 #include "ir/module.h"
@@ -65,12 +65,11 @@ std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& inputs, cons
   config.compile_database = options.compile_database;
   config.text_limit = options.limits.text_mebibytes << 20;
   config.operation_limit = options.limits.operations;
-  frontend::CppTimes spent;
-  frontend::CppRequest request{inputs, config, sources, diagnostics, dependencies, &spent};
+  frontend::CppRequest request{inputs, config, sources, diagnostics, dependencies};
   ReadBounded("Clang", inputs[0], options, [&] { entry(&request); });
   if (times != nullptr) {
-    times->AddTime("  clang", spent.clang_seconds);
-    times->AddTime("  kernels", spent.lower_seconds);
+    times->AddTime("  clang", request.times.clang_seconds);
+    times->AddTime("  kernels", request.times.lower_seconds);
   }
   return std::move(request.module);
 }

@@ -5,6 +5,7 @@
 //
 // A loop over an array, of a constant length, is a `for`.
 
+#include "analysis/walk.h"
 #include "frontend/cpp/statements.h"
 
 namespace adc::frontend {
@@ -53,9 +54,11 @@ void Statements::CloseLoop() {
     data.attr = checkpoint == 0 ? ir::kNoAttr : static_cast<uint32_t>(checkpoint);
   }
   // Tasks stand in loops that are unrolled.
-  VisitInside(function_, inst, [&](ir::Inst one) {
-    if (function_[one].op == Op::Parallel) function_[inst].words.Add(ir::Word::Unroll);
-  });
+  for (uint32_t n = 0; n < function_.RegionCount(inst); ++n) {
+    analysis::ForEachInst(function_, data.regions[n], [&](ir::Inst one) {
+      if (function_[one].op == Op::Parallel) data.words.Add(ir::Word::Unroll);
+    });
+  }
 }
 
 void Statements::ForLoop(const clang::ForStmt* loop) {

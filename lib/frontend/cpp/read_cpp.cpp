@@ -157,35 +157,13 @@ class Questions : public clang::PPCallbacks {
 };
 
 struct Job {
+  CppRequest& request;
   const std::string& file;
   const std::string& directory;  ///< that relative names begin at; empty: the process's
-  const CppConfig& config;
   GuardedFiles& files;
-  ir::Module& module;
-  diag::SourceManager& sources;
-  diag::Diagnostics& diagnostics;
   Messages& messages;
   Headers& headers;
-  CppTimes& times;
   Clock::time_point begin;
-};
-
-class Consumer : public clang::ASTConsumer {
- public:
-  explicit Consumer(Job& job) : job_(job) {}
-
-  void HandleTranslationUnit(clang::ASTContext& context) override {
-    Clock::time_point read = Clock::now();
-    job_.times.clang_seconds += Seconds(read - job_.begin);
-    job_.messages.Flush();
-    if (job_.diagnostics.HasErrors() || context.getDiagnostics().hasErrorOccurred()) return;
-    Places places(job_.sources, context.getSourceManager(), context.getLangOpts());
-    LowerKernels(context, job_.module, places, job_.diagnostics, job_.config.operation_limit);
-    job_.times.lower_seconds += Seconds(Clock::now() - read);
-  }
-
- private:
-  Job& job_;
 };
 
 /// Where the machine has no C++ library, or none that the command line leads to, the one that is installed
@@ -210,17 +188,31 @@ void AddCppLibrary(clang::CompilerInstance& compiler) {
 class Action : public clang::ASTFrontendAction {
  public:
   explicit Action(Job& job) : job_(job) {}
+
+ private:
   std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance& compiler,
                                                         llvm::StringRef) override {
     clang::Preprocessor& preprocessor = compiler.getPreprocessor();
     AddCppLibrary(compiler);
-    job_.files.Guard(job_.file, job_.config.import_dirs, preprocessor, job_.directory);
+    job_.files.Guard(job_.file, job_.request.config.import_dirs, preprocessor, job_.directory);
     job_.headers.attachToPreprocessor(preprocessor);
     preprocessor.addPPCallbacks(std::make_unique<Questions>(job_.messages));
-    return std::make_unique<Consumer>(job_);
+    return std::make_unique<clang::ASTConsumer>();
   }
 
- private:
+  void ExecuteAction() override {
+    ASTFrontendAction::ExecuteAction();
+    CppRequest& request = job_.request;
+    Clock::time_point read = Clock::now();
+    request.times.clang_seconds += Seconds(read - job_.begin);
+    job_.messages.Flush();
+    clang::ASTContext& context = getCompilerInstance().getASTContext();
+    if (request.diagnostics.HasErrors() || context.getDiagnostics().hasErrorOccurred()) return;
+    Places places(request.sources, context.getSourceManager(), context.getLangOpts());
+    LowerKernels(context, *request.module, places, request.diagnostics, request.config.operation_limit);
+    request.times.lower_seconds += Seconds(Clock::now() - read);
+  }
+
   Job& job_;
 };
 
@@ -260,9 +252,9 @@ std::string ResourceFolder() {
   return header.empty() ? ADC_CLANG_RESOURCES : header.parent_path().parent_path().string();
 }
 
-void ReadOne(const std::string& path, const CppConfig& config, ir::Module& module,
-             diag::SourceManager& sources, diag::Diagnostics& diagnostics,
-             std::vector<std::string>* dependencies, CppTimes& times) {
+void ReadOne(const std::string& path, CppRequest& request, std::vector<std::string>* dependencies) {
+  const CppConfig& config = request.config;
+  diag::Diagnostics& diagnostics = request.diagnostics;
   std::vector<std::string> arguments = {ADC_CLANG_PROGRAM,
                                         "-fsyntax-only",
                                         "-fno-caret-diagnostics",
@@ -301,10 +293,9 @@ void ReadOne(const std::string& path, const CppConfig& config, ir::Module& modul
   clang::FileSystemOptions where;
   where.WorkingDir = directory;
   llvm::IntrusiveRefCntPtr<clang::FileManager> files(new clang::FileManager(where, guarded));
-  Messages messages(*guarded, sources, diagnostics);
+  Messages messages(*guarded, request.sources, diagnostics);
   auto headers = std::make_shared<Headers>();
-  Job job{file,        directory, config,   *guarded, module,      sources,
-          diagnostics, messages,  *headers, times,    Clock::now()};
+  Job job{request, file, directory, *guarded, messages, *headers, Clock::now()};
   clang::tooling::ToolInvocation invocation(arguments, std::make_unique<Action>(job), files.get());
   invocation.setDiagnosticConsumer(&messages);
   bool done = invocation.run();
@@ -319,23 +310,20 @@ void ReadOne(const std::string& path, const CppConfig& config, ir::Module& modul
 
 }  // namespace
 
-std::unique_ptr<ir::Module> ReadCpp(const std::vector<std::string>& paths, const CppConfig& config,
-                                    diag::SourceManager& sources, diag::Diagnostics& diagnostics,
-                                    std::vector<std::string>* dependencies, CppTimes* times) {
-  auto module = std::make_unique<ir::Module>();
-  module->door = ir::Door::Cpp;
+void ReadCpp(CppRequest& request) {
+  request.module = std::make_unique<ir::Module>();
+  request.module->door = ir::Door::Cpp;
   std::vector<std::string> read;
-  for (const std::string& path : paths) ReadOne(path, config, *module, sources, diagnostics, &read, *times);
+  for (const std::string& path : request.paths) ReadOne(path, request, &read);
   // The inputs first, each file once.
   std::set<std::string> known;
-  for (const std::string& path : paths) {
-    dependencies->push_back(path);
+  for (const std::string& path : request.paths) {
+    request.dependencies->push_back(path);
     known.insert(std::filesystem::path(path).lexically_normal().string());
   }
   for (const std::string& path : read) {
-    if (known.insert(path).second) dependencies->push_back(path);
+    if (known.insert(path).second) request.dependencies->push_back(path);
   }
-  return module;
 }
 
 }  // namespace adc::frontend

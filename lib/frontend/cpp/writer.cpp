@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "analysis/walk.h"
 #include "ir/cheap.h"
 #include "ir/eval.h"
 #include "ir/module.h"
@@ -248,9 +249,8 @@ void Writer::CloseScope() {
     leaving.push_back(inst);
   }
   std::vector<Inst>& parent = function_[scope.parent].insts;
-  auto first = std::find_if(
-      parent.begin() + static_cast<ptrdiff_t>(scope.first), parent.end(),
-      [&](Inst inst) { return std::find(leaving.begin(), leaving.end(), inst) != leaving.end(); });
+  auto first = std::find_first_of(parent.begin() + static_cast<ptrdiff_t>(scope.first), parent.end(),
+                                  leaving.begin(), leaving.end());
   std::vector<Inst> inside(first, parent.end());
   parent.erase(first, parent.end());
   if (inside[0] == scope.exits[0]) return;  // at the end alone
@@ -295,17 +295,13 @@ std::vector<Value> Writer::OpenParallel(std::span<const Value> bounds) {
 
 bool Writer::DoesSomething(const Loop& loop, Block test) const {
   bool found = false;
-  auto visit = [&](Inst inst) {
+  analysis::ForEachInst(function_, test, [&](Inst inst) {
     const ir::InstData& data = function_[inst];
     Inst cell = data.op == Op::Store ? function_.DefiningInst(function_.Operand(inst, 0)) : Inst();
     bool own = cell.Valid() && cell.raw > loop.inst.raw;
     found = found || (data.op == Op::Store && !own) || data.op == Op::Call || data.op == Op::Print ||
             data.op == Op::Assert || ir::IsAtomic(data.op);
-  };
-  for (Inst inst : function_[test].insts) {
-    visit(inst);
-    VisitInside(function_, inst, visit);
-  }
+  });
   return found;
 }
 
@@ -340,24 +336,6 @@ Inst Writer::Close() {
   }
   ForgetStoredSince(loop.opened);
   return loop.inst;
-}
-
-void VisitInside(const ir::Function& function, Inst inst, const std::function<void(Inst)>& visit) {
-  std::vector<Block> pending;
-  auto add = [&](Inst one) {
-    for (Block region : function[one].regions) {
-      if (region.Valid()) pending.push_back(region);
-    }
-  };
-  add(inst);
-  while (!pending.empty()) {
-    Block block = pending.back();
-    pending.pop_back();
-    for (Inst one : function[block].insts) {
-      visit(one);
-      add(one);
-    }
-  }
 }
 
 }  // namespace adc::frontend

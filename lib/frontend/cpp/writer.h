@@ -128,7 +128,4 @@ class Writer final : public ir::Builder {
   bool reachable_ = true;
 };
 
-/// Calls `visit` on each instruction inside of `inst`.
-void VisitInside(const ir::Function& function, ir::Inst inst, const std::function<void(ir::Inst)>& visit);
-
 }  // namespace adc::frontend
