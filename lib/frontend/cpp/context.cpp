@@ -78,14 +78,12 @@ void Context::Refuse(SourceRange range, std::string text, std::string help) {
   diag::SourceSpan span = writer_.span();
   if (range.isValid() && !shared_.places.InSystemHeader(range.getBegin())) span = shared_.places.Of(range);
   diag::Diagnostic& error = shared_.diagnostics.Error(diag::E0802, span, std::move(text));
-  for (size_t n = frames_.size(); n-- > 0;) {
-    SourceRange call = frames_[n]->call;
-    if (call.isInvalid() || frames_[n]->function == nullptr) continue;
-    if (shared_.places.InSystemHeader(call.getBegin())) continue;
-    const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(frames_[n]->function);
+  for (const Frame* frame = frame_; frame != nullptr; frame = frame->caller) {
+    if (frame->call.isInvalid() || shared_.places.InSystemHeader(frame->call.getBegin())) continue;
+    const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(frame->function);
     if (method != nullptr && method->getParent()->isLambda()) continue;
-    error.AddNote(shared_.places.Of(call),
-                  "in '" + frames_[n]->function->getNameAsString() + "', called here");
+    error.AddNote(shared_.places.Of(frame->call),
+                  "in '" + frame->function->getNameAsString() + "', called here");
   }
   error.AddHelp(std::move(help));
   throw Refusal();

@@ -47,10 +47,30 @@ struct Shared {
   std::optional<OtherUses> other_uses = {};
 };
 
-/// A function whose body is being lowered, and the call that it stands for.
-struct Running {
+struct OpenLoop {
+  std::function<void()> at_continue;  ///< run before the iteration ends
+  int64_t checkpoint = -1;
+};
+
+struct OpenSwitch {
+  size_t scope, loops;
+};
+
+/// The state of a function whose body is being lowered.
+struct Frame {
   const clang::FunctionDecl* function = nullptr;
-  SourceRange call;
+  SourceRange call = {};  ///< that it stands for
+  Frame* caller = nullptr;
+  std::map<const clang::ValueDecl*, ObjectPtr> variables = {};
+  ObjectPtr self = {};
+  ObjectPtr result = {};  ///< of a value
+  bool gives_reference = false;
+  std::vector<ObjectPtr> places = {};  ///< what it may give references to
+  Slot chosen = 0;                     ///< which of them
+  Born born = {};
+  size_t scope = 0;  ///< which a `return` leaves
+  std::vector<OpenLoop> loops = {};
+  std::vector<OpenSwitch> switches = {};
 };
 
 struct BufferType {
@@ -120,7 +140,7 @@ class Context {
   ir::Module& module_;
   ir::Function& function_;
   Writer writer_;
-  std::vector<const Running*> frames_;  ///< the innermost last
+  Frame* frame_ = nullptr;  ///< the innermost function
 
  private:
   void ScalarsOf(QualType type, SourceRange range, std::set<Scalar>* scalars);

@@ -1,13 +1,13 @@
 #pragma once
 // The names of adc/kernel.hpp, and of adc/blocks.hpp (blocks.cpp).
 
-#include "frontend/cpp/functions.h"
+#include "frontend/cpp/statements.h"
 
 namespace adc::frontend {
 
-class Contract : protected Functions {
+class Contract : protected Statements {
  protected:
-  using Functions::Functions;
+  using Statements::Statements;
 
   std::optional<Given> CallContract(const clang::CallExpr* call, const clang::FunctionDecl* function,
                                     llvm::ArrayRef<const clang::Expr*> arguments);

@@ -16,18 +16,6 @@ struct Given {
   ObjectPtr object;
 };
 
-/// The state of a function whose body is being lowered.
-struct Frame : Running {
-  std::map<const clang::ValueDecl*, ObjectPtr> variables = {};
-  ObjectPtr self = {};
-  ObjectPtr result = {};  ///< of a value
-  bool gives_reference = false;
-  std::vector<ObjectPtr> places = {};  ///< what it may give references to
-  Slot chosen = 0;                     ///< which of them
-  Born born = {};
-  size_t scope = 0;  ///< which a `return` leaves
-};
-
 class Evaluation : protected Memory {
  protected:
   using Memory::Memory;
@@ -47,8 +35,6 @@ class Evaluation : protected Memory {
   const clang::Expr* WrittenFor(const clang::Expr* e);
   Value Condition(const clang::Expr* expression);
   ObjectPtr Temporary(const clang::Expr* expression, std::string_view name = {});
-
-  Frame* frame_ = nullptr;  ///< the innermost function
 };
 
 }  // namespace adc::frontend

@@ -1,5 +1,4 @@
-#include "frontend/cpp/functions.h"
-
+#include "frontend/cpp/statements.h"
 #include "ir/module.h"
 
 namespace adc::frontend {
@@ -11,23 +10,24 @@ constexpr size_t kMostFrames = 200;
 
 }  // namespace
 
-const clang::FunctionDecl* Functions::BodyOf(const clang::FunctionDecl* function, SourceRange call) {
+const clang::FunctionDecl* Statements::BodyOf(const clang::FunctionDecl* function, SourceRange call) {
   const clang::FunctionDecl* defined = nullptr;
   std::string name = "'" + function->getNameAsString() + "'";
   if (function->getBody(defined) == nullptr || defined == nullptr)
     Refuse(
         call, name + " has no body that the compiler sees",
         "define it in this file or in a header; docs/cpp.md lists the library functions that kernels know");
-  for (const Running* running : frames_) {
-    if (running->function == defined)
+  size_t frames = 0;
+  for (const Frame* frame = frame_; frame != nullptr; frame = frame->caller, ++frames) {
+    if (frame->function == defined)
       Refuse(call, name + " calls itself", "kernels have no recursion: use a loop");
   }
-  if (frames_.size() > kMostFrames) Refuse(call, "functions call one another more than 200 deep");
+  if (frames > kMostFrames) Refuse(call, "functions call one another more than 200 deep");
   if (defined->isVariadic()) Refuse(call, name + " takes any number of arguments", "use a template");
   return defined;
 }
 
-ObjectPtr Functions::ParameterOf(const clang::ParmVarDecl* parameter, const clang::Expr* argument) {
+ObjectPtr Statements::ParameterOf(const clang::ParmVarDecl* parameter, const clang::Expr* argument) {
   SourceRange range = argument->getSourceRange();
   if (ObjectPtr made = FromInitial(parameter, argument, range)) return made;
   ObjectPtr object = NewObject(parameter->getType(), {}, range);
@@ -35,9 +35,9 @@ ObjectPtr Functions::ParameterOf(const clang::ParmVarDecl* parameter, const clan
   return object;
 }
 
-Given Functions::Inline(const clang::FunctionDecl* function, ObjectPtr self,
-                        llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call, bool right_first,
-                        const std::function<ObjectPtr()>& self_last) {
+Given Statements::Inline(const clang::FunctionDecl* function, ObjectPtr self,
+                         llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call, bool right_first,
+                         const std::function<ObjectPtr()>& self_last) {
   if (function->isDefaulted() && llvm::isa<clang::CXXConstructorDecl>(function) && !function->hasBody())
     Refuse(call, "kernels do not know this constructor");
   const clang::FunctionDecl* defined = BodyOf(function, call);
@@ -56,33 +56,25 @@ Given Functions::Inline(const clang::FunctionDecl* function, ObjectPtr self,
   return RunBody(frame, defined->getBody(), llvm::dyn_cast<clang::CXXConstructorDecl>(defined));
 }
 
-Given Functions::RunBody(Frame& frame, const clang::Stmt* body,
-                         const clang::CXXConstructorDecl* constructor) {
+Given Statements::RunBody(Frame& frame, const clang::Stmt* body,
+                          const clang::CXXConstructorDecl* constructor) {
   QualType type = frame.function->getReturnType();
   SourceRange range = frame.call.isValid() ? frame.call : frame.function->getSourceRange();
   frame.gives_reference = type->isReferenceType() || BufferOf(type).has_value();
   if (!type->isVoidType() && !frame.gives_reference) {
     frame.result = NewObject(type, {}, range);
   }
-  Frame* caller = frame_;
+  frame.caller = frame_;
   diag::SourceSpan place = writer_.span();
   frame.born = Here();
   if (frame.gives_reference) frame.chosen = writer_.NewSlot(ir::kI32, {});
-  std::vector<OpenLoop> outer_loops;
-  std::vector<OpenSwitch> outer_switches;
-  outer_loops.swap(loops_);
-  outer_switches.swap(switches_);
   frame_ = &frame;
-  frames_.push_back(&frame);
   frame.scope = writer_.OpenScope();
   if (constructor != nullptr) RunInitialisers(constructor);
   if (const auto* tried = llvm::dyn_cast<clang::CXXTryStmt>(body)) RefuseException(tried);
   Statement(body);
   writer_.CloseScope();
-  frames_.pop_back();
-  frame_ = caller;
-  loops_.swap(outer_loops);
-  switches_.swap(outer_switches);
+  frame_ = frame.caller;
   writer_.SetSpan(place);
   if (frame.gives_reference) frame.result = ChosenPlace(frame, range);
   if (frame.result == nullptr) return {};
@@ -92,7 +84,7 @@ Given Functions::RunBody(Frame& frame, const clang::Stmt* body,
 }
 
 /// Runs the part of a constructor before its body.
-void Functions::RunInitialisers(const clang::CXXConstructorDecl* constructor) {
+void Statements::RunInitialisers(const clang::CXXConstructorDecl* constructor) {
   for (const clang::CXXCtorInitializer* init : constructor->inits()) {
     const clang::Expr* value = init->getInit();
     SetPlace(value->getSourceRange());
@@ -117,8 +109,8 @@ void Functions::RunInitialisers(const clang::CXXConstructorDecl* constructor) {
 }
 
 /// A call of a function that names its own derivative: the IR's.
-Given Functions::CallFunction(const clang::FunctionDecl* function,
-                              llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call) {
+Given Statements::CallFunction(const clang::FunctionDecl* function,
+                               llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call) {
   auto known = shared_.functions.find(function);
   if (known == shared_.functions.end())
     Refuse(call, "'" + function->getNameAsString() + "' could not be compiled");

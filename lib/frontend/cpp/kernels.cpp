@@ -3,7 +3,7 @@
 #include <clang/AST/Attr.h>
 #include <clang/AST/RecursiveASTVisitor.h>
 
-#include <numeric>
+#include <algorithm>
 
 #include "diag/errors/cpp.h"
 #include "frontend/cpp/lowering.h"
@@ -29,9 +29,8 @@ class Finder : public clang::RecursiveASTVisitor<Finder> {
     if (!IsKernel(function)) return true;
     if (function->isTemplated()) {
       if (const auto* made = function->getDescribedFunctionTemplate()) templates.push_back(made);
-    } else if (function->isThisDeclarationADefinition()) {
-      kernels.push_back(function);
-    } else if (function->getDefinition() == nullptr && function->isFirstDecl()) {
+    } else if (function == (function->getDefinition() != nullptr ? function->getDefinition()
+                                                                 : function->getFirstDecl())) {
       kernels.push_back(function);
     }
     return true;
@@ -82,13 +81,13 @@ class Kernels {
             "the kernel '" + made->getNameAsString() + "' is a template that is never instantiated",
             "write 'template void " + made->getNameAsString() + "<float>(...);' behind it");
     }
-    std::vector<size_t> order(finder_.kernels.size());
-    std::iota(order.begin(), order.end(), size_t{0});
-    std::sort(order.begin(), order.end(), [&](size_t a, size_t b) {
-      clang::SourceLocation first = PlaceOf(finder_.kernels[a]), second = PlaceOf(finder_.kernels[b]);
-      return first == second ? a < b : files.isBeforeInTranslationUnit(first, second);
-    });
-    for (size_t n : order) Lower(finder_.kernels[n]);
+    std::vector<const clang::FunctionDecl*> order;
+    auto before = [&](const auto* a, const auto* b) {
+      return files.isBeforeInTranslationUnit(PlaceOf(a), PlaceOf(b));
+    };
+    for (const clang::FunctionDecl* one : finder_.kernels)
+      order.insert(std::upper_bound(order.begin(), order.end(), one, before), one);
+    for (const clang::FunctionDecl* kernel : order) Lower(kernel);
   }
 
  private:
@@ -109,7 +108,7 @@ class Kernels {
   }
 
   /// The name of the function, with the arguments of its template.
-  static std::string NameOf(const clang::FunctionDecl* function) {
+  static std::string WholeNameOf(const clang::FunctionDecl* function) {
     std::string name = function->getNameAsString();
     const clang::TemplateArgumentList* arguments = function->getTemplateSpecializationArgs();
     if (arguments == nullptr) return name;
@@ -137,7 +136,7 @@ class Kernels {
   }
 
   void Lower(const clang::FunctionDecl* kernel) {
-    std::string name = NameOf(kernel);
+    std::string name = WholeNameOf(kernel);
     std::string quoted = "'" + name + "'";
     if (kernel->getDefinition() == nullptr)
       return Bad(kernel, "the kernel " + quoted + " has no body", "define it in this file");
@@ -196,13 +195,13 @@ class Kernels {
       const clang::FunctionDecl* derivative = nullptr;
       if (!named[n]->hasBody(derivative)) return Bad(named[n], "a derivative has no body here", "define it");
       StringId& name = n == 1 ? made.reverse : made.forward;
-      name = Free(NameOf(named[n]));
+      name = Free(WholeNameOf(named[n]));
       if (!Make(derivative, name, ir::FunctionKind::Function,
                 [&](Lowering& lowering) { lowering.NamedFunction(derivative); }))
         return;
     }
     names_[of] = made;
-    StringId of_name = Free(NameOf(of));
+    StringId of_name = Free(WholeNameOf(of));
     if (!Make(body, of_name, ir::FunctionKind::Function,
               [&](Lowering& lowering) { lowering.NamedFunction(body); }))
       return;

@@ -87,43 +87,39 @@ Value SignBit(Writer& to, Values v) {
 }
 
 /// Those that are no function of the IR by the same name.
-constexpr LibraryFunction kFunctions[] = {{"sqrt", 1, Op::Sqrt},
-                                          {"floor", 1, Op::Floor},
-                                          {"ceil", 1, Op::Ceil},
-                                          {"trunc", 1, Op::Trunc},
-                                          {"nearbyint", 1, Op::Round},
-                                          {"rint", 1, Op::Round},
-                                          {"fabs", 1, Op::Abs},
-                                          {"round", 1, RoundAway},
-                                          {"fmod", 2, Op::Rem},
-                                          {"copysign", 2, Op::Copysign},
-                                          {"fdim", 2, Op::Fdim},
-                                          {"remainder", 2, Remainder},
-                                          {"fmin", 2, NumberOf<Op::Min>},
-                                          {"fmax", 2, NumberOf<Op::Max>},
-                                          {"fma", 3, Op::Fma},
-                                          {"hypot", 3, Hypot3},
-                                          {"lerp", 3, Lerp, Takes::Floats, From::Std},
-                                          {"abs", 1, Op::Abs, Takes::Numbers},
-                                          {"min", 2, FirstOf<Op::Min>, Takes::Numbers, From::Std},
-                                          {"max", 2, FirstOf<Op::Max>, Takes::Numbers, From::Std},
-                                          {"clamp", 3, Clamp, Takes::Numbers, From::Std},
-                                          {"isnan", 1, Op::IsNan, Takes::AnyFloat},
-                                          {"isinf", 1, Op::IsInf, Takes::AnyFloat},
-                                          {"isfinite", 1, Op::IsFinite, Takes::AnyFloat},
-                                          {"signbit", 1, SignBit, Takes::AnyFloat},
-                                          {"popcount", 1, Op::Popcount, Takes::Bits, From::Std},
-                                          {"countl_zero", 1, Op::Clz, Takes::Bits, From::Std},
-                                          {"countr_zero", 1, Op::Ctz, Takes::Bits, From::Std},
-                                          {"clz", 1, Op::Clz, Takes::Bits, From::Compiler},
-                                          {"clzl", 1, Op::Clz, Takes::Bits, From::Compiler},
-                                          {"clzll", 1, Op::Clz, Takes::Bits, From::Compiler},
-                                          {"ctz", 1, Op::Ctz, Takes::Bits, From::Compiler},
-                                          {"ctzl", 1, Op::Ctz, Takes::Bits, From::Compiler},
-                                          {"ctzll", 1, Op::Ctz, Takes::Bits, From::Compiler},
-                                          {"popcount", 1, Op::Popcount, Takes::Bits, From::Compiler},
-                                          {"popcountl", 1, Op::Popcount, Takes::Bits, From::Compiler},
-                                          {"popcountll", 1, Op::Popcount, Takes::Bits, From::Compiler}};
+constexpr LibraryFunction kFunctions[] = {
+    {"sqrt", 1, Op::Sqrt},
+    {"floor", 1, Op::Floor},
+    {"ceil", 1, Op::Ceil},
+    {"trunc", 1, Op::Trunc},
+    {"nearbyint", 1, Op::Round},
+    {"rint", 1, Op::Round},
+    {"fabs", 1, Op::Abs},
+    {"round", 1, RoundAway},
+    {"fmod", 2, Op::Rem},
+    {"copysign", 2, Op::Copysign},
+    {"fdim", 2, Op::Fdim},
+    {"remainder", 2, Remainder},
+    {"fmin", 2, NumberOf<Op::Min>},
+    {"fmax", 2, NumberOf<Op::Max>},
+    {"fma", 3, Op::Fma},
+    {"hypot", 3, Hypot3},
+    {"lerp", 3, Lerp, Takes::Floats, From::Std},
+    {"abs", 1, Op::Abs, Takes::Numbers},
+    {"min", 2, FirstOf<Op::Min>, Takes::Numbers, From::Std},
+    {"max", 2, FirstOf<Op::Max>, Takes::Numbers, From::Std},
+    {"clamp", 3, Clamp, Takes::Numbers, From::Std},
+    {"isnan", 1, Op::IsNan, Takes::AnyFloat},
+    {"isinf", 1, Op::IsInf, Takes::AnyFloat},
+    {"isfinite", 1, Op::IsFinite, Takes::AnyFloat},
+    {"signbit", 1, SignBit, Takes::AnyFloat},
+    {"popcount", 1, Op::Popcount, Takes::Bits, From::Std},
+    {"countl_zero", 1, Op::Clz, Takes::Bits, From::Std},
+    {"countr_zero", 1, Op::Ctz, Takes::Bits, From::Std},
+    {"clz", 1, Op::Clz, Takes::Bits, From::Compiler},
+    {"ctz", 1, Op::Ctz, Takes::Bits, From::Compiler},
+    {"popcount", 1, Op::Popcount, Takes::Bits, From::Compiler},
+};
 
 const LibraryFunction* Find(llvm::StringRef name, size_t operands, From from) {
   const auto* found = std::ranges::find_if(kFunctions, [&](const LibraryFunction& row) {
@@ -151,7 +147,11 @@ llvm::StringRef WithoutSuffix(llvm::StringRef name) {
 }
 
 std::optional<LibraryFunction> FindLibraryFunction(llvm::StringRef name, size_t operands, From from) {
-  if (const LibraryFunction* row = Find(name, operands, from)) return *row;
+  llvm::StringRef base = name;
+  do {
+    if (const LibraryFunction* row = Find(base, operands, from)) return *row;
+    // `clzll` is `clz`, of a longer integer.
+  } while (from == From::Compiler && base.consume_back("l"));
   std::optional<Op> op = FunctionOfIr(name);
   if (!op || operands != (ir::InfoOf(*op).form == ir::OpForm::Unary ? 1 : 2)) return std::nullopt;
   return LibraryFunction{name, operands, *op};

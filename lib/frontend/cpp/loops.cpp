@@ -26,25 +26,25 @@ void Statements::LoopBody(const clang::Stmt* body) {
         length = TryConstant(absent->getExpr());
       std::optional<int64_t> number = length ? function_.IntegerConstant(*length) : std::nullopt;
       if (!number || *number < 0) Refuse(call, "adc::checkpoint takes a constant, 0 or more");
-      loops_.back().checkpoint = *number;
+      frame_->loops.back().checkpoint = *number;
       statements.erase(statements.begin());
     }
   }
   for (const clang::Stmt* s : statements) Statement(s);
-  if (writer_.Reachable() && loops_.back().at_continue) loops_.back().at_continue();
+  if (writer_.Reachable() && frame_->loops.back().at_continue) frame_->loops.back().at_continue();
 }
 
 void Statements::LeaveLoop(bool breaks, const clang::Stmt* at) {
-  if (loops_.empty()) Refuse(at, "this stands in no loop");
+  if (frame_->loops.empty()) Refuse(at, "this stands in no loop");
   SetPlace(at->getSourceRange());
   if (breaks) return writer_.Break();
-  if (loops_.back().at_continue) loops_.back().at_continue();
+  if (frame_->loops.back().at_continue) frame_->loops.back().at_continue();
   writer_.Continue();
 }
 
 void Statements::CloseLoop() {
-  int64_t checkpoint = loops_.back().checkpoint;
-  loops_.pop_back();
+  int64_t checkpoint = frame_->loops.back().checkpoint;
+  frame_->loops.pop_back();
   ir::Inst inst = writer_.Close();
   ir::InstData& data = function_[inst];
   if (data.op == Op::While && !context_.getLangOpts().isSignedOverflowDefined())
@@ -73,7 +73,7 @@ void Statements::WhileForm(const clang::VarDecl* variable, const clang::Expr* co
   writer_.OpenWhile();
   OpenLoop open;
   if (step != nullptr) open.at_continue = [&] { Effect(step); };
-  loops_.push_back(std::move(open));
+  frame_->loops.push_back(std::move(open));
   if (variable != nullptr) DeclareVariable(variable);
   writer_.Test(condition == nullptr ? writer_.Int(ir::kI1, 1) : Condition(condition), variable != nullptr);
   if (first != nullptr) Statement(first);
@@ -88,7 +88,7 @@ void Statements::DoLoop(const clang::DoStmt* loop) {
   writer_.Test(writer_.Get(again));
   OpenLoop open;
   open.at_continue = [&] { writer_.Set(again, Condition(loop->getCond())); };
-  loops_.push_back(std::move(open));
+  frame_->loops.push_back(std::move(open));
   LoopBody(loop->getBody());
   CloseLoop();
 }
@@ -111,7 +111,7 @@ void Statements::RangeLoop(const clang::CXXForRangeStmt* loop) {
            "loop over indices: for (int i = 0; i < n; ++i)");
   SetPlace(loop->getSourceRange());
   Value index = OpenElements(*range);
-  loops_.push_back({});
+  frame_->loops.push_back({});
   const clang::VarDecl* variable = loop->getLoopVariable();
   ObjectPtr element = Element(range, index, loop->getRangeInit()->getSourceRange());
   if (variable->getType()->isReferenceType()) {
@@ -123,14 +123,6 @@ void Statements::RangeLoop(const clang::CXXForRangeStmt* loop) {
   }
   LoopBody(loop->getBody());
   CloseLoop();
-}
-
-void Statements::Loop(const clang::Stmt* s) {
-  if (const auto* loop = llvm::dyn_cast<clang::ForStmt>(s)) return ForLoop(loop);
-  if (const auto* loop = llvm::dyn_cast<clang::WhileStmt>(s))
-    return WhileForm(loop->getConditionVariable(), loop->getCond(), nullptr, loop->getBody());
-  if (const auto* loop = llvm::dyn_cast<clang::DoStmt>(s)) return DoLoop(loop);
-  RangeLoop(llvm::cast<clang::CXXForRangeStmt>(s));
 }
 
 }  // namespace adc::frontend

@@ -5,7 +5,7 @@
 //   Context, Numbers, Objects, Addresses, Memory      nothing of Clang's expressions
 //   Evaluation                                        the functions that lead upward
 //   ComplexNumbers, Globals, Pointers, Library        expressions of one kind
-//   Expressions, Statements, Functions, Contract      the tree
+//   Expressions, Statements, Contract                 the tree
 //
 // Functions are lowered where they are called. A construct without a lowering is refused at its place: a
 // Refusal leaves the kernel, and the next one is tried.

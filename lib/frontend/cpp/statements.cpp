@@ -153,9 +153,9 @@ void Statements::RunSwitch(const clang::SwitchStmt* choice) {
     }
     writer_.If(met, [&] { run_arm(arms[n]); }, [&] { chain(n + 1); });
   };
-  switches_.push_back({writer_.OpenScope(), loops_.size()});
+  frame_->switches.push_back({writer_.OpenScope(), frame_->loops.size()});
   chain(0);
-  switches_.pop_back();
+  frame_->switches.pop_back();
   writer_.CloseScope();
 }
 
@@ -181,15 +181,21 @@ void Statements::Statement(const clang::Stmt* s) {
     case Stmt::SwitchStmtClass:
       return RunSwitch(llvm::cast<clang::SwitchStmt>(s));
     case Stmt::ForStmtClass:
-    case Stmt::WhileStmtClass:
+      return ForLoop(llvm::cast<clang::ForStmt>(s));
+    case Stmt::WhileStmtClass: {
+      const auto* loop = llvm::cast<clang::WhileStmt>(s);
+      return WhileForm(loop->getConditionVariable(), loop->getCond(), nullptr, loop->getBody());
+    }
     case Stmt::DoStmtClass:
+      return DoLoop(llvm::cast<clang::DoStmt>(s));
     case Stmt::CXXForRangeStmtClass:
-      return Loop(s);
+      return RangeLoop(llvm::cast<clang::CXXForRangeStmt>(s));
     case Stmt::ReturnStmtClass:
       return Return(llvm::cast<clang::ReturnStmt>(s));
     case Stmt::BreakStmtClass:
-      if (switches_.empty() || switches_.back().loops != loops_.size()) return LeaveLoop(true, s);
-      return writer_.Leave(switches_.back().scope);
+      if (frame_->switches.empty() || frame_->switches.back().loops != frame_->loops.size())
+        return LeaveLoop(true, s);
+      return writer_.Leave(frame_->switches.back().scope);
     case Stmt::ContinueStmtClass:
       return LeaveLoop(false, s);
     case Stmt::GotoStmtClass:

@@ -1,5 +1,6 @@
 #pragma once
-// Statements, and loops (loops.cpp).
+// Statements, loops (loops.cpp) and functions (functions.cpp). A body is lowered where it is called, its
+// parameters bound to values and objects.
 
 #include "frontend/cpp/expressions.h"
 
@@ -11,27 +12,29 @@ class Statements : protected Expressions {
 
   void Statement(const clang::Stmt* statement);
   void DeclareVariable(const clang::VarDecl* variable) override;
-  ObjectPtr FromInitial(const clang::VarDecl* variable, const clang::Expr* init, SourceRange range);
-  ObjectPtr ChosenPlace(const Frame& frame, SourceRange range);
-
-  struct OpenLoop {
-    std::function<void()> at_continue;  ///< run before the iteration ends
-    int64_t checkpoint = -1;
-  };
-  struct OpenSwitch {
-    size_t scope, loops;
-  };
-  std::vector<OpenLoop> loops_;       ///< of this frame
-  std::vector<OpenSwitch> switches_;  ///< of this frame
+  const clang::FunctionDecl* BodyOf(const clang::FunctionDecl* function, SourceRange call);
+  Given Inline(const clang::FunctionDecl* function, ObjectPtr self,
+               llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call, bool right_first = false,
+               const std::function<ObjectPtr()>& self_last = {});
+  Given RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXConstructorDecl* constructor);
+  Given CallFunction(const clang::FunctionDecl* function, llvm::ArrayRef<const clang::Expr*> arguments,
+                     SourceRange call);
 
  private:
+  void RunConstructor(const clang::CXXConstructorDecl* constructor, const ObjectPtr& object,
+                      llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call) override {
+    Inline(constructor, object, arguments, call);
+  }
+  ObjectPtr ParameterOf(const clang::ParmVarDecl* parameter, const clang::Expr* argument);
+  void RunInitialisers(const clang::CXXConstructorDecl* constructor);
+  ObjectPtr FromInitial(const clang::VarDecl* variable, const clang::Expr* init, SourceRange range);
+  ObjectPtr ChosenPlace(const Frame& frame, SourceRange range);
   void RunIf(const clang::IfStmt* branch);
   void RunSwitch(const clang::SwitchStmt* choice);
   void Declare(const clang::Decl* declaration);
   void NameCells(const clang::VarDecl* variable, const ObjectPtr& object);
   void Return(const clang::ReturnStmt* statement);
   void ReturnReference(const clang::ReturnStmt* statement);
-  void Loop(const clang::Stmt* statement);
   void ForLoop(const clang::ForStmt* loop);
   void WhileForm(const clang::VarDecl* variable, const clang::Expr* condition, const clang::Expr* step,
                  const clang::Stmt* body, const clang::Stmt* first = nullptr);
