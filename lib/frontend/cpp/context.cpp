@@ -3,6 +3,8 @@
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/RecordLayout.h>
 
+#include <bit>
+
 #include "diag/errors/cpp.h"
 #include "ir/param_words.h"
 #include "support/check.h"
@@ -34,6 +36,12 @@ const clang::ClassTemplateSpecializationDecl* ContractTemplate(QualType type, ll
   const auto* made = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record);
   if (made == nullptr || made->getName() != name || !InNamespace(made, "adc")) return nullptr;
   return made;
+}
+
+Type IntegerOf(uint64_t bytes, bool is_signed) {
+  static constexpr Scalar kSigned[] = {Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64};
+  static constexpr Scalar kUnsigned[] = {Scalar::U8, Scalar::U16, Scalar::U32, Scalar::U64};
+  return Type::Of((is_signed ? kSigned : kUnsigned)[std::countr_zero(bytes)]);
 }
 
 namespace {
@@ -121,19 +129,8 @@ std::optional<Type> Context::ScalarOf(QualType type) const {
   if (type->isSpecificBuiltinType(clang::BuiltinType::Float)) return ir::kF32;
   if (type->isSpecificBuiltinType(clang::BuiltinType::Double)) return ir::kF64;
   if (!type->isIntegerType() || type->isBitIntType()) return std::nullopt;
-  bool is_signed = type->isSignedIntegerType();
-  switch (context_.getTypeSize(type)) {
-    case 8:
-      return Type::Of(is_signed ? Scalar::I8 : Scalar::U8);
-    case 16:
-      return Type::Of(is_signed ? Scalar::I16 : Scalar::U16);
-    case 32:
-      return Type::Of(is_signed ? Scalar::I32 : Scalar::U32);
-    case 64:
-      return Type::Of(is_signed ? Scalar::I64 : Scalar::U64);
-    default:
-      return std::nullopt;
-  }
+  if (BytesOf(type) > 8) return std::nullopt;
+  return IntegerOf(BytesOf(type), type->isSignedIntegerType());
 }
 
 QualType Context::Unmarked(QualType type, ir::ParamInfo* marks) const {

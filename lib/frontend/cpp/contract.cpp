@@ -38,42 +38,24 @@ std::optional<Given> Contract::CallContract(const clang::CallExpr* call, const c
     return function_.Result(writer_.Create(Op::Identity, {}, {&type, 1}));
   }
   if (name == "stop_gradient") {
-    if (RegisterType(arguments[0]->getType())) {
-      Value v = ValueOf(arguments[0]);
-      SetPlace(range);
-      return Make(Op::StopGradient, {v});
-    }
+    if (RegisterType(arguments[0]->getType())) return Operation(Op::StopGradient, arguments, range);
     return WithoutGradient(arguments[0], range);
   }
   std::optional<Op> op = OperationOf(name);
   if (op && ir::IsAtomic(*op)) return Atomic(*op, arguments, call);
   if (!op || !RegisterType(arguments[0]->getType())) return std::nullopt;
-  if (arguments.size() == 1) {
-    Value a = ValueOf(arguments[0]);
-    SetPlace(range);
-    return Make(*op, {a});
-  }
-  Value a = ValueOf(arguments[0]);
-  Value b = ValueOf(arguments[1]);
+  std::vector<Value> operands = ValuesOf(arguments);
   SetPlace(range);
   // The header gives the first operand on a tie, the IR the second.
-  if (*op == Op::Min || *op == Op::Max) std::swap(a, b);
-  return Make(*op, {a, b});
+  if (*op == Op::Min || *op == Op::Max) std::reverse(operands.begin(), operands.end());
+  return writer_.Make(*op, operands);
 }
 
 /// A copy of an object, through which no derivative passes.
 ObjectPtr Contract::WithoutGradient(const clang::Expr* expression, SourceRange range) {
   ObjectPtr copy = Temporary(expression);
-  std::function<void(const ObjectPtr&)> stop = [&](const ObjectPtr& object) {
-    if (object->kind == ObjectKind::Struct) {
-      for (const ObjectPtr& member : PartsOf(*object, range)) stop(member);
-    } else if (object->kind == ObjectKind::Array) {
-      for (uint64_t n = 0; n < object->count; ++n) stop(Element(object, Number(n), range));
-    } else {
-      Store(object, Make(Op::StopGradient, {Load(object, range)}), range);
-    }
-  };
-  stop(copy);
+  EachLeaf(copy, range,
+           [&](const ObjectPtr& leaf) { Store(leaf, Make(Op::StopGradient, {Load(leaf, range)}), range); });
   return copy;
 }
 
@@ -95,23 +77,15 @@ std::optional<Given> Contract::CallOperator(const clang::FunctionDecl* function,
     return Make(op, {a, b});
   };
   if (kind == clang::OO_EqualEqual || kind == clang::OO_ExclaimEqual) {
-    Value a = ValueOf(arguments[0]);
-    Value b = ValueOf(arguments[1]);
-    SetPlace(range);
-    Value same = Make(Op::Eq, {a, b});
+    Value same = Operation(Op::Eq, arguments, range);
     Value all;
-    Type type = TypeOf(a);
-    for (uint32_t n = 0; n < type.Components(); ++n) {
+    for (uint32_t n = 0; n < TypeOf(same).Components(); ++n) {
       Value one = PartOf(same, n);
       all = all.Valid() ? Make(Op::And, {all, one}) : one;
     }
     return kind == clang::OO_EqualEqual ? all : writer_.Not(all);
   }
-  if (kind == clang::OO_Minus && arguments.size() == 1) {
-    Value a = ValueOf(arguments[0]);
-    SetPlace(range);
-    return Make(Op::Neg, {a});
-  }
+  if (kind == clang::OO_Minus && arguments.size() == 1) return Operation(Op::Neg, arguments, range);
   static const std::map<clang::OverloadedOperatorKind, std::pair<Op, bool>> kOperators = {
       {clang::OO_Plus, {Op::Add, false}},  {clang::OO_PlusEqual, {Op::Add, true}},
       {clang::OO_Minus, {Op::Sub, false}}, {clang::OO_MinusEqual, {Op::Sub, true}},
@@ -143,8 +117,7 @@ std::optional<Given> Contract::CallMember(const clang::CallExpr* call, const cla
     ObjectPtr buffer = Place(object);
     auto kind = method->getOverloadedOperator();
     if (kind == clang::OO_Subscript || kind == clang::OO_Call) {
-      std::vector<Value> indices;
-      for (const clang::Expr* argument : arguments) indices.push_back(ValueOf(argument));
+      std::vector<Value> indices = ValuesOf(arguments);
       SetPlace(range);
       return BufferElement(buffer, std::move(indices), range);
     }
@@ -197,8 +170,7 @@ std::optional<Given> Contract::CallMember(const clang::CallExpr* call, const cla
   }
   if (kind == clang::OO_Subscript || (kind == clang::OO_Call && leaf->IsMat())) {
     ObjectPtr whole = Place(object);
-    std::vector<Value> indices;
-    for (const clang::Expr* argument : arguments) indices.push_back(ValueOf(argument));
+    std::vector<Value> indices = ValuesOf(arguments);
     SetPlace(range);
     ObjectPtr part = ComponentOf(whole, indices[0], call->getType());
     if (indices.size() == 2) part = ComponentOf(part, indices[1], call->getType());
@@ -345,8 +317,7 @@ Given Contract::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
 Given Contract::Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {
   const auto* text = llvm::dyn_cast<clang::StringLiteral>(arguments[0]->IgnoreParenImpCasts());
   if (text == nullptr) Refuse(arguments[0], "adc::print takes a text in quotes");
-  std::vector<Value> values;
-  for (const clang::Expr* argument : arguments.drop_front()) values.push_back(ValueOf(argument));
+  std::vector<Value> values = ValuesOf(arguments.drop_front());
   SetPlace(call->getSourceRange());
   ir::Inst inst = writer_.Create(Op::Print, values, {});
   function_[inst].symbol = module_.Intern(std::string_view(text->getString()));

@@ -21,6 +21,18 @@ Value Evaluation::Condition(const clang::Expr* expression) {
   return TypeOf(v) == ir::kI1 ? v : Convert(v, ir::kI1);
 }
 
+std::vector<Value> Evaluation::ValuesOf(llvm::ArrayRef<const clang::Expr*> expressions) {
+  std::vector<Value> values;
+  for (const clang::Expr* one : expressions) values.push_back(ValueOf(one));
+  return values;
+}
+
+Value Evaluation::Operation(Op op, llvm::ArrayRef<const clang::Expr*> operands, SourceRange range) {
+  std::vector<Value> values = ValuesOf(operands);
+  SetPlace(range);
+  return writer_.Make(op, values);
+}
+
 /// The result of an expression as an object that lives as long as it is used.
 ObjectPtr Evaluation::Temporary(const clang::Expr* expression, std::string_view name) {
   if (std::optional<Type> type = RegisterType(expression->getType())) {

@@ -34,6 +34,9 @@ class Evaluation : protected Memory {
   /// expression. Of a comma, whose left side is evaluated here, the right side. Null: none of these.
   const clang::Expr* WrittenFor(const clang::Expr* e);
   Value Condition(const clang::Expr* expression);
+  std::vector<Value> ValuesOf(llvm::ArrayRef<const clang::Expr*> expressions);
+  /// The operation on the values of these expressions.
+  Value Operation(Op op, llvm::ArrayRef<const clang::Expr*> operands, SourceRange range);
   ObjectPtr Temporary(const clang::Expr* expression, std::string_view name = {});
 };
 

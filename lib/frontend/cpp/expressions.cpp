@@ -39,6 +39,7 @@ ObjectPtr Expressions::Place(const clang::Expr* e) {
   e = e->IgnoreParens();
   SetPlace(e->getSourceRange());
   if (const clang::Expr* written = WrittenFor(e)) return Place(written);
+  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(e)) return PlaceOfCall(call);
   switch (e->getStmtClass()) {
     case Stmt::DeclRefExprClass:
       return PlaceOfVariable(llvm::cast<clang::DeclRefExpr>(e));
@@ -82,10 +83,6 @@ ObjectPtr Expressions::Place(const clang::Expr* e) {
     case Stmt::CXXConstCastExprClass:
       if (ObjectPtr place = PlaceOfCast(llvm::cast<clang::CastExpr>(e))) return place;
       break;
-    case Stmt::CallExprClass:
-    case Stmt::CXXMemberCallExprClass:
-    case Stmt::CXXOperatorCallExprClass:
-      return PlaceOfCall(llvm::cast<clang::CallExpr>(e));
     case Stmt::CXXConstructExprClass:
     case Stmt::CXXTemporaryObjectExprClass: {
       // A buffer is passed on as it is, with other marks or with constant elements.
@@ -113,9 +110,7 @@ ObjectPtr Expressions::PlaceOfCast(const clang::CastExpr* cast) {
   SourceRange range = cast->getSourceRange();
   clang::CastKind kind = cast->getCastKind();
   if (kind == clang::CK_LValueBitCast) return At(SeenAs(AddressOfPlace(from), cast->getType(), range), range);
-  if (kind == clang::CK_BaseToDerived) return DerivedOf(Place(from), RecordOf(cast->getType()), range);
-  if (kind == clang::CK_UncheckedDerivedToBase || kind == clang::CK_DerivedToBase)
-    return BaseOf(Place(from), RecordOf(cast->getType()), range);
+  if (ChangesClass(kind)) return SeenAsClass(Place(from), cast, range);
   bool same = cast->isGLValue() ? kind == clang::CK_NoOp : KeepsObject(kind) && BufferOf(cast->getType());
   return same ? Place(from) : nullptr;
 }
@@ -262,6 +257,11 @@ void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
   if (e->getType()->isAnyComplexType() && InitialiseComplex(object, e)) return;
   SetPlace(range);
   if (const clang::Expr* written = WrittenFor(e)) return Initialise(object, written);
+  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(e)) {
+    Given given = Call(call);
+    if (given.object == nullptr) Refuse(e, "this call gives no object");
+    return Copy(object, given.object, range);
+  }
   switch (e->getStmtClass()) {
     case Stmt::CXXBindTemporaryExprClass:
       return Initialise(object, llvm::cast<clang::CXXBindTemporaryExpr>(e)->getSubExpr());
@@ -274,9 +274,8 @@ void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
       const auto* cast = llvm::cast<clang::CastExpr>(e);
       clang::CastKind kind = cast->getCastKind();
       if (KeepsObject(kind)) return Initialise(object, cast->getSubExpr());
-      if (kind == clang::CK_DerivedToBase || kind == clang::CK_UncheckedDerivedToBase)
-        return Copy(object, BaseOf(Place(cast->getSubExpr()), RecordOf(cast->getType()), range), range);
-      break;
+      if (!ChangesClass(kind)) break;
+      return Copy(object, SeenAsClass(Place(cast->getSubExpr()), cast, range), range);
     }
     case Stmt::ImplicitValueInitExprClass:
     case Stmt::CXXScalarValueInitExprClass:
@@ -308,13 +307,6 @@ void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
       const auto* binary = llvm::cast<clang::BinaryOperator>(e);
       if (binary->getOpcode() == clang::BO_Cmp) Refuse(e, "a kernel has no operator <=>", "define == and <");
       break;
-    }
-    case Stmt::CallExprClass:
-    case Stmt::CXXMemberCallExprClass:
-    case Stmt::CXXOperatorCallExprClass: {
-      Given given = Call(llvm::cast<clang::CallExpr>(e));
-      if (given.object == nullptr) Refuse(e, "this call gives no object");
-      return Copy(object, given.object, range);
     }
     case Stmt::CXXThrowExprClass:
       RefuseException(e);

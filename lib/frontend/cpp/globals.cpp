@@ -76,6 +76,10 @@ class Uses : public clang::RecursiveASTVisitor<Uses> {
   OtherUses& uses_;
 };
 
+const clang::APValue& ElementOf(const clang::APValue& array, unsigned n) {
+  return n < array.getArrayInitializedElts() ? array.getArrayInitializedElt(n) : array.getArrayFiller();
+}
+
 /// Whether an expression reads what belongs to a function that runs.
 bool ReadsLocals(const clang::Stmt* s) {
   if (s == nullptr) return false;
@@ -103,9 +107,7 @@ ObjectPtr Globals::FromConstant(const clang::APValue& value, QualType type, Sour
             if (part.isStruct()) {
               for (unsigned n = 0; n < part.getStructNumFields(); ++n) collect(part.getStructField(n));
             } else if (part.isArray()) {
-              for (unsigned n = 0; n < part.getArraySize(); ++n)
-                collect(n < part.getArrayInitializedElts() ? part.getArrayInitializedElt(n)
-                                                           : part.getArrayFiller());
+              for (unsigned n = 0; n < part.getArraySize(); ++n) collect(ElementOf(part, n));
             } else if (std::optional<Value> one = ConstantValue(part, leaf->ScalarType())) {
               parts.push_back(*one);
             }
@@ -123,9 +125,7 @@ ObjectPtr Globals::FromConstant(const clang::APValue& value, QualType type, Sour
         }
         if (from.isArray() && ArrayOf(of, &element, &count)) {
           for (unsigned n = 0; n < from.getArraySize(); ++n)
-            fill(Element(to, Number(n), range),
-                 n < from.getArrayInitializedElts() ? from.getArrayInitializedElt(n) : from.getArrayFiller(),
-                 element);
+            fill(Element(to, Number(n), range), ElementOf(from, n), element);
           return;
         }
         const clang::CXXRecordDecl* record = RecordOf(of);
@@ -221,9 +221,7 @@ ObjectPtr Globals::PlaceOfGlobal(const clang::VarDecl* variable, SourceRange ran
     made.name = module_.Intern(text);
     made.type = Type::Array(*scalar, static_cast<uint32_t>(count));
     for (unsigned n = 0; n < count; ++n) {
-      Value one = *ConstantValue(n < elements->getArrayInitializedElts() ? elements->getArrayInitializedElt(n)
-                                                                         : elements->getArrayFiller(),
-                                 *scalar);
+      Value one = *ConstantValue(ElementOf(*elements, n), *scalar);
       made.elements.push_back(function_.ConstantOf(one).bits);
     }
     made.spellings.resize(made.elements.size());

@@ -12,6 +12,7 @@ namespace adc::frontend {
 
 /// `std::min(a, b)`, `max` and `clamp` where a reference is bound to what they give, which is one of these.
 ObjectPtr Library::ExtremeByReference(const clang::CallExpr* call) {
+  SourceRange range = call->getSourceRange();
   const clang::FunctionDecl* function = call->getDirectCallee();
   if (function == nullptr || !function->isInStdNamespace() || !call->isGLValue()) return nullptr;
   bool least = NameOf(function) == "min", clamp = NameOf(function) == "clamp";
@@ -23,14 +24,14 @@ ObjectPtr Library::ExtremeByReference(const clang::CallExpr* call) {
   ObjectPtr b = Place(call->getArg(1));
   if (clamp) {
     ObjectPtr c = Place(call->getArg(2));
-    Value v = Load(a, call->getSourceRange()), low = Load(b, call->getSourceRange());
-    Value high = Load(c, call->getSourceRange());
+    Value v = Load(a, range), low = Load(b, range);
+    Value high = Load(c, range);
     if (type->IsBool()) return nullptr;
     ObjectPtr above = ChoiceOf(Make(Op::Lt, {high, v}), c, a);
     return ChoiceOf(Make(Op::Lt, {v, low}), b, above);
   }
-  Value first = Load(a, call->getSourceRange()), second = Load(b, call->getSourceRange());
-  SetPlace(call->getSourceRange());
+  Value first = Load(a, range), second = Load(b, range);
+  SetPlace(range);
   if (type->IsBool()) first = writer_.Cast(first, ir::kI32), second = writer_.Cast(second, ir::kI32);
   Value other = least ? Make(Op::Lt, {second, first}) : Make(Op::Lt, {first, second});
   return ChoiceOf(other, b, a);

@@ -385,7 +385,12 @@ ObjectPtr Objects::FlatElement(const ObjectPtr& array, Value index, SourceRange 
     return ComponentOf(row, Make(Op::Rem, {rest, columns}), array->element);
   }
   std::vector<ObjectPtr> leaves;
-  LeavesOf(object, array->element, range, &leaves);
+  EachLeaf(object, range, [&](const ObjectPtr& leaf) {
+    if (leaf->register_type.IsScalar()) return leaves.push_back(leaf);
+    ObjectPtr numbers = FlatArray(Alone(leaf), array->element);
+    for (uint32_t n = 0; n < leaf->register_type.Components(); ++n)
+      leaves.push_back(Element(numbers, Number(n), range));
+  });
   ObjectPtr run = RunOf(std::move(leaves), array->element);
   if (run->members.empty()) return Element(run, rest, range);
   ObjectPtr number = MemberAt(run, rest, range);
@@ -397,20 +402,14 @@ ObjectPtr Objects::FlatElement(const ObjectPtr& array, Value index, SourceRange 
   return number;
 }
 
-void Objects::LeavesOf(const ObjectPtr& object, QualType leaf, SourceRange range,
-                       std::vector<ObjectPtr>* leaves) {
+void Objects::EachLeaf(const ObjectPtr& object, SourceRange range,
+                       const std::function<void(const ObjectPtr&)>& visit) {
   if (object->kind == ObjectKind::Struct) {
-    for (const ObjectPtr& member : PartsOf(*object, range)) LeavesOf(member, leaf, range, leaves);
+    for (const ObjectPtr& member : PartsOf(*object, range)) EachLeaf(member, range, visit);
   } else if (object->kind == ObjectKind::Array) {
-    for (uint64_t n = 0; n < object->count; ++n)
-      LeavesOf(Element(object, Number(n), range), leaf, range, leaves);
-  } else if (object->register_type.IsScalar()) {
-    leaves->push_back(object);
+    for (uint64_t n = 0; n < object->count; ++n) EachLeaf(Element(object, Number(n), range), range, visit);
   } else {
-    for (uint32_t n = 0; n < object->register_type.Components(); ++n) {
-      Value at = Number(n);
-      leaves->push_back(Element(FlatArray(Alone(object), leaf), at, range));
-    }
+    visit(object);
   }
 }
 

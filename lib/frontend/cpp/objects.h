@@ -40,6 +40,9 @@ class Objects : protected Numbers {
   void NumbersIn(const ObjectPtr& object, uint64_t offset, SourceRange range,
                  std::map<uint64_t, ObjectPtr>* numbers);
   std::vector<ObjectPtr> PartsOf(const Object& object, SourceRange range);
+  /// Calls `visit` on each number, vector and matrix of an object.
+  void EachLeaf(const ObjectPtr& object, SourceRange range,
+                const std::function<void(const ObjectPtr&)>& visit);
 
   /// Whether the base of a local array was made outside of the parallel that is open.
   bool IsOutside(Value base) const { return !parallel_.empty() && outside_.contains(base); }
@@ -55,7 +58,6 @@ class Objects : protected Numbers {
   static Storage WordsFrom(const Object& word);
   Storage Shifted(Storage storage, uint64_t bytes);
   ObjectPtr FlatElement(const ObjectPtr& array, Value index, SourceRange range);
-  void LeavesOf(const ObjectPtr& object, QualType leaf, SourceRange range, std::vector<ObjectPtr>* leaves);
   ObjectPtr MemberAt(const ObjectPtr& run, Value index, SourceRange range);
   ObjectPtr GroupedElement(const ObjectPtr& array, Value index, SourceRange range);
   ObjectPtr UnionOf(QualType type, SourceRange range, const std::function<ObjectPtr(QualType number)>& make);

@@ -22,6 +22,14 @@ ObjectPtr Pointers::Pointee(const clang::Expr* whole) {
   return At(AddressOf(whole), pointer->getSourceRange());
 }
 
+/// What a cast between classes, or of pointers to them, makes of an object.
+ObjectPtr Pointers::SeenAsClass(const ObjectPtr& object, const clang::CastExpr* cast, SourceRange range) {
+  QualType type = cast->getType();
+  const clang::CXXRecordDecl* to = RecordOf(type->isPointerType() ? type->getPointeeType() : type);
+  return cast->getCastKind() == clang::CK_BaseToDerived ? DerivedOf(object, to, range)
+                                                        : BaseOf(object, to, range);
+}
+
 void Pointers::RefusePointer(const clang::Expr* pointer) {
   Refuse(pointer, "a kernel has no pointer like this",
          "docs/cpp.md says what pointers may do; use references, arrays and adc::buffer");
@@ -34,6 +42,7 @@ Address Pointers::AddressOf(const clang::Expr* e) {
   SetPlace(range);
   if (e->isGLValue()) return AddressIn(Place(e), range);
   if (const clang::Expr* written = WrittenFor(e)) return AddressOf(written);
+  if (llvm::isa<clang::CallExpr>(e)) return AddressIn(Place(e), range);
   Address null = NullAddress();
   switch (e->getStmtClass()) {
     case Stmt::CXXThisExprClass:
@@ -61,10 +70,6 @@ Address Pointers::AddressOf(const clang::Expr* e) {
       return AddressOfSum(llvm::cast<clang::BinaryOperator>(e));
     case Stmt::ConditionalOperatorClass:
       return AddressOfChoice(llvm::cast<clang::ConditionalOperator>(e));
-    case Stmt::CallExprClass:
-    case Stmt::CXXMemberCallExprClass:
-    case Stmt::CXXOperatorCallExprClass:
-      return AddressIn(Place(e), range);
     default:
       if (const auto* cast = llvm::dyn_cast<clang::CastExpr>(e)) return AddressOfCast(cast);
       break;
@@ -90,13 +95,10 @@ Address Pointers::AddressOfCast(const clang::CastExpr* cast) {
     case clang::CK_UserDefinedConversion:
       return AddressOf(from);
     case clang::CK_DerivedToBase:
-    case clang::CK_UncheckedDerivedToBase: {
-      ObjectPtr object = At(Certain(AddressOf(from), range), range);
-      return AddressOfObject(BaseOf(object, RecordOf(cast->getType()->getPointeeType()), range), range);
-    }
+    case clang::CK_UncheckedDerivedToBase:
     case clang::CK_BaseToDerived: {
       ObjectPtr object = At(Certain(AddressOf(from), range), range);
-      return AddressOfObject(DerivedOf(object, RecordOf(cast->getType()->getPointeeType()), range), range);
+      return AddressOfObject(SeenAsClass(object, cast, range), range);
     }
     case clang::CK_BitCast:
       if (cast->getType()->getPointeeType()->isVoidType()) return AddressOf(from);

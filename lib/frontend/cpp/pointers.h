@@ -11,6 +11,11 @@ class Pointers : protected Globals {
 
   ObjectPtr Captured(const clang::ValueDecl* variable, SourceRange range);
   ObjectPtr Pointee(const clang::Expr* pointer);
+  static bool ChangesClass(clang::CastKind kind) {
+    return kind == clang::CK_DerivedToBase || kind == clang::CK_UncheckedDerivedToBase ||
+           kind == clang::CK_BaseToDerived;
+  }
+  ObjectPtr SeenAsClass(const ObjectPtr& object, const clang::CastExpr* cast, SourceRange range);
   Address AddressOf(const clang::Expr* pointer);
   Address AddressOfNew(const clang::CXXNewExpr* made);
   Address AddressOfPlace(const clang::Expr* place);

@@ -48,6 +48,7 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
       return *known;
   }
   if (const clang::Expr* written = WrittenFor(e)) return ValueOf(written);
+  if (const auto* call = llvm::dyn_cast<clang::CallExpr>(e)) return ValueOfCall(call);
   switch (e->getStmtClass()) {
     case Stmt::IntegerLiteralClass:
     case Stmt::FloatingLiteralClass:
@@ -101,11 +102,6 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
       if (list->getNumInits() == 1) return ValueOf(list->getInit(0));
       break;
     }
-    case Stmt::CallExprClass:
-    case Stmt::CXXMemberCallExprClass:
-    case Stmt::CXXOperatorCallExprClass:
-    case Stmt::UserDefinedLiteralClass:
-      return ValueOfCall(llvm::cast<clang::CallExpr>(e));
     default:
       break;
   }
@@ -191,11 +187,9 @@ Value Expressions::ValueOfUnary(const clang::UnaryOperator* unary) {
     case clang::UO_Plus:
       return ValueOf(of);
     case clang::UO_Minus:
-    case clang::UO_Not: {
-      Value v = ValueOf(of);
-      SetPlace(unary->getSourceRange());
-      return Make(unary->getOpcode() == clang::UO_Minus ? Op::Neg : Op::Not, {v});
-    }
+      return Operation(Op::Neg, {of}, unary->getSourceRange());
+    case clang::UO_Not:
+      return Operation(Op::Not, {of}, unary->getSourceRange());
     case clang::UO_Real:
     case clang::UO_Imag:
       if (!of->getType()->isAnyComplexType()) break;

@@ -11,17 +11,6 @@
 
 namespace adc::frontend {
 
-namespace {
-
-Type Bits(uint64_t bytes) {
-  return Type::Of(bytes == 1   ? Scalar::U8
-                  : bytes == 2 ? Scalar::U16
-                  : bytes == 4 ? Scalar::U32
-                               : Scalar::U64);
-}
-
-}  // namespace
-
 /// The indices of the word `n` of a number.
 std::vector<Value> Memory::WordAt(const Object& spread, uint64_t n) {
   std::vector<Value> indices = spread.indices;
@@ -34,7 +23,7 @@ Value Memory::LoadWords(const Object& spread, SourceRange range) {
   SetPlace(range);
   Type type = spread.register_type, word = TypeOf(spread.base).ScalarType();
   uint64_t size = type.IsBool() ? 1 : ir::ByteSize(type.scalar), word_size = ir::ByteSize(word.scalar);
-  Type bits = Bits(size), raw = Bits(word_size);
+  Type bits = IntegerOf(size, false), raw = IntegerOf(word_size, false);
   auto load = [&](uint64_t n) {
     std::vector<Value> indices = WordAt(spread, n);
     Value v = writer_.Load(spread.base, indices);
@@ -62,7 +51,7 @@ void Memory::StoreWords(const Object& spread, Value value, SourceRange range) {
   SetPlace(range);
   Type type = spread.register_type, word = TypeOf(spread.base).ScalarType();
   uint64_t size = type.IsBool() ? 1 : ir::ByteSize(type.scalar), word_size = ir::ByteSize(word.scalar);
-  Type bits = Bits(size), raw = Bits(word_size);
+  Type bits = IntegerOf(size, false), raw = IntegerOf(word_size, false);
   if (size < word_size && (!spread.alone || spread.byte != 0))
     Refuse(
         range,
