@@ -104,7 +104,7 @@ void Context::RefuseKind(const clang::Stmt* at) {
 }
 
 void Context::CheckSize(SourceRange range) {
-  if (writer_.InstructionCount() > shared_.operation_limit)
+  if (function_.InstCount() > shared_.operation_limit)
     Refuse(range, "the kernel has grown beyond " + std::to_string(shared_.operation_limit) + " operations",
            "functions are inlined: call fewer of them, use loops, or allow more with --limit-operations=N");
 }

@@ -20,12 +20,24 @@ std::optional<Op> OperationOf(llvm::StringRef name) {
   return ir::OpFromSpelling(text);
 }
 
+/// Whether a function of namespace adc stands in the header, whose name and place may be any: where
+/// adc::buffer does. Others are the user's.
+bool IsOfHeader(const clang::FunctionDecl* function) {
+  clang::ASTContext& context = function->getASTContext();
+  const clang::SourceManager& files = context.getSourceManager();
+  auto file_of = [&](const clang::Decl* at) {
+    return files.getFileID(files.getExpansionLoc(at->getLocation()));
+  };
+  const clang::DeclContext* space = function->getEnclosingNamespaceContext();
+  return llvm::any_of(space->lookup(&context.Idents.get("buffer")),
+                      [&](const clang::Decl* buffer) { return file_of(buffer) == file_of(function); });
+}
+
 }  // namespace
 
 std::optional<Given> Contract::CallContract(const clang::CallExpr* call, const clang::FunctionDecl* function,
                                             llvm::ArrayRef<const clang::Expr*> arguments) {
-  if (!InNamespace(function, "adc") || !shared_.places.InSystemHeader(function->getLocation()))
-    return std::nullopt;
+  if (!InNamespace(function, "adc")) return std::nullopt;
   if (function->isOverloadedOperator()) return CallOperator(function, arguments, call);
   llvm::StringRef name = NameOf(function);
   SourceRange range = call->getSourceRange();
@@ -41,6 +53,7 @@ std::optional<Given> Contract::CallContract(const clang::CallExpr* call, const c
     if (RegisterType(arguments[0]->getType())) return Operation(Op::StopGradient, arguments, range);
     return WithoutGradient(arguments[0], range);
   }
+  if (!IsOfHeader(function)) return std::nullopt;
   std::optional<Op> op = OperationOf(name);
   if (op && ir::IsAtomic(*op)) return Atomic(*op, arguments, call);
   if (!op || !RegisterType(arguments[0]->getType())) return std::nullopt;
@@ -274,44 +287,30 @@ Given Contract::Atomic(Op op, llvm::ArrayRef<const clang::Expr*> arguments, cons
   if (!seen_by_others || (whole->kind != ObjectKind::Cell && whole->kind != ObjectKind::Spread))
     Refuse(arguments[0], "an atomic works on an element of a buffer or of a shared array",
            "use an ordinary assignment for what a kernel declares");
-  if (whole->kind == ObjectKind::Spread) {
-    if (whole->register_type.scalar != TypeOf(whole->base).scalar)
-      Refuse(arguments[0],
-             "an atomic on '" + Spell(whole->type) + "' in a struct of a buffer whose word is '" +
-                 std::string(ir::Spelling(TypeOf(whole->base).scalar)) + "'",
-             "give it a buffer of its own");
-    if (cell->kind == ObjectKind::Component) {
-      std::optional<int64_t> at = function_.IntegerConstant(cell->at);
-      bool inside = at && *at >= 0 && *at < static_cast<int64_t>(whole->register_type.Components());
-      if (!inside || cell->of.get() != whole || !cell->register_type.IsScalar())
-        Refuse(arguments[0], "an atomic on a component that is chosen at run time",
-               "unroll the loop over components");
-      ObjectPtr part = SpreadPart(*whole, static_cast<uint32_t>(*at));
-      return writer_.Access(op, part->base, part->indices, {&v, 1});
-    }
-    std::vector<Value> parts;
-    Type type = cell->register_type;
-    for (uint32_t n = 0; n < type.Components(); ++n) {
-      ObjectPtr of = SpreadPart(*cell, n);
-      Value part = PartOf(v, n);
-      parts.push_back(writer_.Access(op, of->base, of->indices, {&part, 1}));
-    }
-    return Composed(type, parts);
-  }
-  uint32_t component = ir::kNoAttr;
+  std::optional<uint32_t> component;
   if (cell->kind == ObjectKind::Component) {
-    std::optional<int64_t> at = function_.IntegerConstant(cell->at);
-    std::optional<int64_t> row = 0;
-    if (cell->of->kind == ObjectKind::Component) row = function_.IntegerConstant(cell->of->at);
-    bool scalar = cell->register_type.IsScalar();
-    if (!at || !row || !scalar)
-      Refuse(arguments[0], "an atomic on a component that is chosen at run time",
+    component = KnownComponent(*cell);
+    if (!component)
+      Refuse(arguments[0], "an atomic on a component that is chosen at run time, or that is not there",
              "unroll the loop over components");
-    Type of = whole->register_type;
-    component = static_cast<uint32_t>(of.IsMat() ? *row * of.columns + *at : *at);
-    if (component >= of.Components()) Refuse(arguments[0], "a component that is not there");
   }
-  return writer_.Access(op, whole->base, whole->indices, {&v, 1}, ir::kNoAttr, component);
+  auto access = [&](const Object& of, Value operand, uint32_t number = ir::kNoAttr) {
+    return writer_.Access(op, of.base, of.indices, {&operand, 1}, ir::kNoAttr, number);
+  };
+  if (whole->kind == ObjectKind::Cell) return access(*whole, v, component.value_or(ir::kNoAttr));
+  if (whole->register_type.scalar != TypeOf(whole->base).scalar)
+    Refuse(arguments[0],
+           "an atomic on '" + Spell(whole->type) + "' in a struct of a buffer whose word is '" +
+               std::string(ir::Spelling(TypeOf(whole->base).scalar)) + "'",
+           "give it a buffer of its own");
+  if (component) return access(*SpreadPart(*whole, *component), v);
+  std::vector<Value> parts;
+  Type type = cell->register_type;
+  for (uint32_t n = 0; n < type.Components(); ++n) {
+    ObjectPtr of = SpreadPart(*cell, n);
+    parts.push_back(access(*of, PartOf(v, n)));
+  }
+  return Composed(type, parts);
 }
 
 Given Contract::Print(llvm::ArrayRef<const clang::Expr*> arguments, const clang::CallExpr* call) {

@@ -35,16 +35,15 @@ ObjectPtr Statements::ParameterOf(const clang::ParmVarDecl* parameter, const cla
   return object;
 }
 
-Given Statements::Inline(const clang::FunctionDecl* function, ObjectPtr self,
-                         llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call, bool right_first,
-                         const std::function<ObjectPtr()>& self_last) {
+Given Statements::Inline(const clang::FunctionDecl* function, const std::function<ObjectPtr()>& self,
+                         llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call, bool right_first) {
   if (function->isDefaulted() && llvm::isa<clang::CXXConstructorDecl>(function) && !function->hasBody())
     Refuse(call, "kernels do not know this constructor");
   const clang::FunctionDecl* defined = BodyOf(function, call);
   Frame frame;
   frame.function = defined;
   frame.call = call;
-  frame.self = std::move(self);
+  if (self && !right_first) frame.self = self();
   // Arguments are evaluated in the caller.
   auto count = std::min(defined->getNumParams(), static_cast<unsigned>(arguments.size()));
   for (unsigned k = 0; k < count; ++k) {
@@ -52,7 +51,7 @@ Given Statements::Inline(const clang::FunctionDecl* function, ObjectPtr self,
     const clang::ParmVarDecl* parameter = defined->getParamDecl(n);
     frame.variables[parameter] = ParameterOf(parameter, arguments[n]);
   }
-  if (self_last) frame.self = self_last();
+  if (self && right_first) frame.self = self();
   return RunBody(frame, defined->getBody(), llvm::dyn_cast<clang::CXXConstructorDecl>(defined));
 }
 
@@ -61,9 +60,7 @@ Given Statements::RunBody(Frame& frame, const clang::Stmt* body,
   QualType type = frame.function->getReturnType();
   SourceRange range = frame.call.isValid() ? frame.call : frame.function->getSourceRange();
   frame.gives_reference = type->isReferenceType() || BufferOf(type).has_value();
-  if (!type->isVoidType() && !frame.gives_reference) {
-    frame.result = NewObject(type, {}, range);
-  }
+  if (!type->isVoidType() && !frame.gives_reference) frame.result = NewObject(type, {}, range);
   frame.caller = frame_;
   diag::SourceSpan place = writer_.span();
   frame.born = Here();
@@ -115,13 +112,8 @@ Given Statements::CallFunction(const clang::FunctionDecl* function,
   if (known == shared_.functions.end())
     Refuse(call, "'" + function->getNameAsString() + "' could not be compiled");
   std::vector<Value> operands;
-  for (const clang::Expr* argument : arguments) {
-    if (BufferOf(argument->getType())) {
-      operands.push_back(Place(argument)->base);
-    } else {
-      operands.push_back(ValueOf(argument));
-    }
-  }
+  for (const clang::Expr* argument : arguments)
+    operands.push_back(BufferOf(argument->getType()) ? Place(argument)->base : ValueOf(argument));
   SetPlace(call);
   const ir::Function* callee = module_.Find(known->second);
   ir::Inst inst = writer_.Create(ir::Op::Call, operands, callee->result_types);

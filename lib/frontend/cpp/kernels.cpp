@@ -14,10 +14,8 @@ namespace adc::frontend {
 namespace {
 
 bool IsKernel(const clang::FunctionDecl* function) {
-  for (const auto* attribute : function->specific_attrs<clang::AnnotateAttr>()) {
-    if (attribute->getAnnotation() == "adc.kernel") return true;
-  }
-  return false;
+  return llvm::any_of(function->specific_attrs<clang::AnnotateAttr>(),
+                      [](const auto* attribute) { return attribute->getAnnotation() == "adc.kernel"; });
 }
 
 /// Kernels, their templates, and what ADC_DERIVATIVE declares.

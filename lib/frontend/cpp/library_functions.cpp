@@ -88,21 +88,14 @@ Value SignBit(Writer& to, Values v) {
 
 /// Those that are no function of the IR by the same name.
 constexpr LibraryFunction kFunctions[] = {
-    {"sqrt", 1, Op::Sqrt},
-    {"floor", 1, Op::Floor},
-    {"ceil", 1, Op::Ceil},
-    {"trunc", 1, Op::Trunc},
     {"nearbyint", 1, Op::Round},
     {"rint", 1, Op::Round},
     {"fabs", 1, Op::Abs},
     {"round", 1, RoundAway},
     {"fmod", 2, Op::Rem},
-    {"copysign", 2, Op::Copysign},
-    {"fdim", 2, Op::Fdim},
     {"remainder", 2, Remainder},
     {"fmin", 2, NumberOf<Op::Min>},
     {"fmax", 2, NumberOf<Op::Max>},
-    {"fma", 3, Op::Fma},
     {"hypot", 3, Hypot3},
     {"lerp", 3, Lerp, Takes::Floats, From::Std},
     {"abs", 1, Op::Abs, Takes::Numbers},
@@ -128,9 +121,10 @@ const LibraryFunction* Find(llvm::StringRef name, size_t operands, From from) {
   return found != std::end(kFunctions) ? found : nullptr;
 }
 
+/// A function of floats.
 std::optional<Op> FunctionOfIr(llvm::StringRef name) {
   std::optional<Op> op = ir::OpFromSpelling(name);
-  return op && ir::ClassOf(*op) == ir::OpClass::Function ? op : std::nullopt;
+  return op && ir::InfoOf(*op).rule == ir::TypeRule::SameFloat ? op : std::nullopt;
 }
 
 bool IsFloatFunction(llvm::StringRef name) {
@@ -153,7 +147,7 @@ std::optional<LibraryFunction> FindLibraryFunction(llvm::StringRef name, size_t 
     // `clzll` is `clz`, of a longer integer.
   } while (from == From::Compiler && base.consume_back("l"));
   std::optional<Op> op = FunctionOfIr(name);
-  if (!op || operands != (ir::InfoOf(*op).form == ir::OpForm::Unary ? 1 : 2)) return std::nullopt;
+  if (!op || !ir::ResultType(*op, std::vector<Type>(operands, ir::kF64))) return std::nullopt;
   return LibraryFunction{name, operands, *op};
 }
 

@@ -55,8 +55,7 @@ Given Lowering::Call(const clang::CallExpr* call) {
     Copy(self, from, range);
     return self;
   }
-  if (right_first) return Inline(function, {}, arguments, range, true, place);
-  return Inline(function, place(), arguments, range);
+  return Inline(function, place, arguments, range, right_first);
 }
 
 // ---- Kernels and functions

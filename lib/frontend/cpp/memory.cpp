@@ -4,27 +4,26 @@ namespace adc::frontend {
 
 namespace {
 
-/// Position of a component of memory, where it is known.
-std::optional<uint32_t> KnownComponent(const ir::Function& function, const Object& component) {
-  std::optional<int64_t> at = function.IntegerConstant(component.at);
-  if (!at || *at < 0) return std::nullopt;
-  const Object& of = *component.of;
-  if (of.kind == ObjectKind::Component) {
-    std::optional<uint32_t> row = KnownComponent(function, of);
-    if (!row || *at >= of.register_type.rows) return std::nullopt;
-    return *row * of.register_type.rows + static_cast<uint32_t>(*at);
-  }
-  uint32_t extent = of.register_type.rows;
-  if (*at >= extent) return std::nullopt;
-  return static_cast<uint32_t>(*at);
-}
-
 /// The vector or matrix that a component is of, in the end.
 const Object& WholeOf(const Object& object) {
   return object.kind == ObjectKind::Component ? WholeOf(*object.of) : object;
 }
 
 }  // namespace
+
+/// The position in a vector or matrix of a number that is a component of it, where that is known.
+std::optional<uint32_t> Memory::KnownComponent(const Object& component) const {
+  if (!component.register_type.IsScalar()) return std::nullopt;
+  const Object& of = *component.of;
+  std::optional<int64_t> at = function_.IntegerConstant(component.at), row = 0;
+  int64_t rows = 1, columns = of.register_type.rows;
+  if (of.kind == ObjectKind::Component) {
+    row = function_.IntegerConstant(of.at);
+    rows = of.of->register_type.rows;
+  }
+  bool inside = at && row && *at >= 0 && *at < columns && *row >= 0 && *row < rows;
+  return inside ? std::optional(static_cast<uint32_t>(*row * columns + *at)) : std::nullopt;
+}
 
 Value Memory::Load(const ObjectPtr& object, SourceRange range) {
   SetPlace(range);
@@ -54,24 +53,20 @@ Value Memory::Load(const ObjectPtr& object, SourceRange range) {
           [&] { return Load(object->members[0], range); });
     case ObjectKind::Component: {
       const Object& whole = WholeOf(*object);
-      std::optional<uint32_t> known = KnownComponent(function_, *object);
-      if (known && object->register_type.IsScalar() && whole.kind == ObjectKind::Cell)
+      std::optional<uint32_t> known = KnownComponent(*object);
+      if (known && whole.kind == ObjectKind::Cell)
         return writer_.Load(whole.base, whole.indices, ir::kNoAttr, *known);
-      if (known && object->register_type.IsScalar() && whole.kind == ObjectKind::Spread)
-        return Load(SpreadPart(whole, *known), range);
-      if (object->of->kind == ObjectKind::Component || object->of->register_type.IsVec()) {
-        if (object->of->kind == ObjectKind::Component) {
-          Value matrix = Load(object->of->of, range);
-          return Make(Op::MatGet, {matrix, object->of->at, object->at});
-        }
-        return Make(Op::VecGet, {Load(object->of, range), object->at});
-      }
+      if (known && whole.kind == ObjectKind::Spread) return Load(SpreadPart(whole, *known), range);
+      const Object& of = *object->of;
+      bool in_row = of.kind == ObjectKind::Component;
+      Value from = Load(in_row ? of.of : object->of, range);
+      if (in_row) return Make(Op::MatGet, {from, of.at, object->at});
+      if (of.register_type.IsVec()) return Make(Op::VecGet, {from, object->at});
       // A row.
-      Value matrix = Load(object->of, range);
       std::vector<Value> parts;
       Type type = object->register_type;
       for (uint32_t n = 0; n < type.rows; ++n)
-        parts.push_back(Make(Op::MatGet, {matrix, object->at, Number(n)}));
+        parts.push_back(Make(Op::MatGet, {from, object->at, Number(n)}));
       return Composed(type, parts);
     }
     case ObjectKind::Struct:
@@ -86,9 +81,6 @@ Value Memory::Load(const ObjectPtr& object, SourceRange range) {
 void Memory::Store(const ObjectPtr& object, Value value, SourceRange range) {
   SetPlace(range);
   Type type = object->register_type;
-  auto store = [&](const std::vector<Value>& indices, Value v, uint32_t component) {
-    writer_.Access(Op::Store, object->base, indices, {&v, 1}, ir::kNoAttr, component);
-  };
   switch (object->kind) {
     case ObjectKind::Slot:
       return writer_.Set(object->slot, value);
@@ -97,7 +89,8 @@ void Memory::Store(const ObjectPtr& object, Value value, SourceRange range) {
         Refuse(range, "an array that is declared outside of " + parallel_ + " is assigned inside of it",
                "declare it inside, or pass a buffer");
       if (function_[object->base].kind == ir::ValueKind::Global) Refuse(range, "a constant is assigned");
-      return store(object->indices, value, ir::kNoAttr);
+      writer_.Access(Op::Store, object->base, object->indices, {&value, 1});
+      return;
     }
     case ObjectKind::Spread: {
       if (type.IsScalar()) return StoreWords(*object, value, range);
@@ -122,13 +115,12 @@ void Memory::Store(const ObjectPtr& object, Value value, SourceRange range) {
       Refuse(range, "a value of type '" + Spell(object->type) + "' cannot be assigned here");
   }
   const Object& whole = WholeOf(*object);
-  std::optional<uint32_t> known = KnownComponent(function_, *object);
-  if (known && type.IsScalar() && whole.kind == ObjectKind::Cell) {
+  std::optional<uint32_t> known = KnownComponent(*object);
+  if (known && whole.kind == ObjectKind::Cell) {
     writer_.Access(Op::Store, whole.base, whole.indices, {&value, 1}, ir::kNoAttr, *known);
     return;
   }
-  if (known && type.IsScalar() && whole.kind == ObjectKind::Spread)
-    return Store(SpreadPart(whole, *known), value, range);
+  if (known && whole.kind == ObjectKind::Spread) return Store(SpreadPart(whole, *known), value, range);
   Value before = Load(object->of, range);
   Type of = object->of->register_type;
   if (of.IsVec()) return Store(object->of, Make(Op::VecSet, {before, object->at, value}), range);

@@ -13,6 +13,7 @@ class Memory : protected Addresses {
   void Store(const ObjectPtr& object, Value value, SourceRange range);
   void Copy(const ObjectPtr& to, const ObjectPtr& from, SourceRange range);
   void Zero(const ObjectPtr& object, SourceRange range);
+  std::optional<uint32_t> KnownComponent(const Object& component) const;
   void EachIndex(const Object& array, SourceRange range, const std::function<void(Value)>& visit);
   Value OpenElements(const Object& array);
 

@@ -217,11 +217,6 @@ ObjectPtr Objects::Element(const ObjectPtr& array, Value index, SourceRange rang
 
 ObjectPtr Objects::ElementOfStorage(const ObjectPtr& array, Value index, SourceRange range) {
   Storage storage = array->storage;
-  auto one_type = [&](Value& a, Value& b) {
-    if (TypeOf(a) == TypeOf(b)) return;
-    a = writer_.Cast(a, ir::kI64);
-    b = writer_.Cast(b, ir::kI64);
-  };
   auto times = [&](Value a, uint64_t n) {
     if (n == 1) return a;
     return Make(Op::Mul, {a, Number(n, TypeOf(a))});
@@ -244,7 +239,10 @@ ObjectPtr Objects::ElementOfStorage(const ObjectPtr& array, Value index, SourceR
     first = times(first, array->count);
   }
   if (first.Valid()) {
-    one_type(first, step);
+    if (TypeOf(first) != TypeOf(step)) {
+      first = writer_.Cast(first, ir::kI64);
+      step = writer_.Cast(step, ir::kI64);
+    }
     step = Make(Op::Add, {first, step});
   }
   storage.flat = step;

@@ -33,6 +33,11 @@ void Statements::Return(const clang::ReturnStmt* statement) {
   writer_.Leave(frame_->scope);
 }
 
+void Statements::RefuseReference(SourceRange range) {
+  Refuse(range, "a reference to one of several objects that is chosen at run time",
+         "give a value, or choose outside of the function");
+}
+
 /// Which of several objects a reference is to is an ordinary value, where all of them were there before.
 void Statements::ReturnReference(const clang::ReturnStmt* statement) {
   ObjectPtr place = Place(statement->getRetValue());
@@ -42,9 +47,7 @@ void Statements::ReturnReference(const clang::ReturnStmt* statement) {
   if (known == places.end()) places.push_back(place);
   bool old = std::all_of(places.begin(), places.end(),
                          [&](const ObjectPtr& one) { return Outlives(*one, frame_->born); });
-  if (places.size() > 1 && !old)
-    Refuse(statement, "a reference to one of several objects that is chosen at run time",
-           "give a value, or choose outside of the function");
+  if (places.size() > 1 && !old) RefuseReference(statement->getSourceRange());
   writer_.Set(frame_->chosen, Number(number));
 }
 
@@ -56,9 +59,7 @@ ObjectPtr Statements::ChosenPlace(const Frame& frame, SourceRange range) {
     Value here = Make(Op::Eq, {which, Number(n)});
     chosen = ChoiceOf(here, frame.places[n], chosen);
   }
-  if (chosen == nullptr)
-    Refuse(range, "a reference to one of several objects that is chosen at run time",
-           "give a value, or choose outside of the function");
+  if (chosen == nullptr) RefuseReference(range);
   return chosen;
 }
 
@@ -267,16 +268,12 @@ void Statements::DeclareVariable(const clang::VarDecl* variable) {
   bool closure = record != nullptr && record->isLambda();
   ObjectPtr object = NewObject(type, closure ? std::string() : name, range);
   if (init != nullptr) Initialise(object, init);
-  NameCells(variable, object);
-  frame_->variables[variable] = object;
-}
-
-/// Gives the array of an adc::shared the name of the variable.
-void Statements::NameCells(const clang::VarDecl* variable, const ObjectPtr& object) {
-  if (ContractTemplate(variable->getType(), "shared") == nullptr) return;
-  for (const ObjectPtr& cells : object->members) {
-    for (Value base : cells->storage.bases) writer_.Name(base, std::string_view(variable->getName()));
+  if (ContractTemplate(type, "shared") != nullptr) {
+    for (const ObjectPtr& cells : object->members) {
+      for (Value base : cells->storage.bases) writer_.Name(base, name);
+    }
   }
+  frame_->variables[variable] = object;
 }
 
 }  // namespace adc::frontend

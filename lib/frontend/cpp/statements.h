@@ -13,9 +13,10 @@ class Statements : protected Expressions {
   void Statement(const clang::Stmt* statement);
   void DeclareVariable(const clang::VarDecl* variable) override;
   const clang::FunctionDecl* BodyOf(const clang::FunctionDecl* function, SourceRange call);
-  Given Inline(const clang::FunctionDecl* function, ObjectPtr self,
-               llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call, bool right_first = false,
-               const std::function<ObjectPtr()>& self_last = {});
+  /// `self` gives the object of a member function: before the arguments, or after them if `right_first`,
+  /// which are evaluated from the last to the first then.
+  Given Inline(const clang::FunctionDecl* function, const std::function<ObjectPtr()>& self,
+               llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call, bool right_first = false);
   Given RunBody(Frame& frame, const clang::Stmt* body, const clang::CXXConstructorDecl* constructor);
   Given CallFunction(const clang::FunctionDecl* function, llvm::ArrayRef<const clang::Expr*> arguments,
                      SourceRange call);
@@ -23,7 +24,7 @@ class Statements : protected Expressions {
  private:
   void RunConstructor(const clang::CXXConstructorDecl* constructor, const ObjectPtr& object,
                       llvm::ArrayRef<const clang::Expr*> arguments, SourceRange call) override {
-    Inline(constructor, object, arguments, call);
+    Inline(constructor, [&] { return object; }, arguments, call);
   }
   ObjectPtr ParameterOf(const clang::ParmVarDecl* parameter, const clang::Expr* argument);
   void RunInitialisers(const clang::CXXConstructorDecl* constructor);
@@ -32,8 +33,8 @@ class Statements : protected Expressions {
   void RunIf(const clang::IfStmt* branch);
   void RunSwitch(const clang::SwitchStmt* choice);
   void Declare(const clang::Decl* declaration);
-  void NameCells(const clang::VarDecl* variable, const ObjectPtr& object);
   void Return(const clang::ReturnStmt* statement);
+  [[noreturn]] void RefuseReference(SourceRange range);
   void ReturnReference(const clang::ReturnStmt* statement);
   void ForLoop(const clang::ForStmt* loop);
   void WhileForm(const clang::VarDecl* variable, const clang::Expr* condition, const clang::Expr* step,

@@ -77,8 +77,6 @@ class Writer final : public ir::Builder {
   /// Regions around.
   size_t Depth() const { return branches_ + loops_.size(); }
 
-  size_t InstructionCount() const { return function_.InstCount(); }
-
  private:
   struct SlotData {
     ir::Type type;
