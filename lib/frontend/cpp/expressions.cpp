@@ -377,11 +377,8 @@ void Expressions::Construct(const ObjectPtr& object, const clang::CXXConstructEx
     const clang::Expr* from = construct->getArg(0);
     return IsChoice(from) ? Initialise(object, from) : Copy(object, Place(from), range);
   }
-  if (constructor->isDefaultConstructor() && constructor->isTrivial()) {
-    if (construct->requiresZeroInitialization()) Zero(object, range);
-    return;
-  }
   if (construct->requiresZeroInitialization()) Zero(object, range);
+  if (constructor->isDefaultConstructor() && constructor->isTrivial()) return;
   std::vector<const clang::Expr*> arguments(construct->arg_begin(), construct->arg_end());
   RunConstructor(constructor, object, arguments, range);
 }

@@ -172,8 +172,8 @@ bool Globals::IsConstant(const clang::VarDecl* variable) {
 
 /// A constant whose initialiser runs when the program begins: it gives the same wherever it runs.
 ObjectPtr Globals::MadeConstant(const clang::VarDecl* variable, const clang::Expr* init, SourceRange range) {
-  bool reference = variable->getType()->isReferenceType();
-  if (reference || init->isValueDependent() || ReadsLocals(init) || !making_.insert(variable).second)
+  if (variable->getType()->isReferenceType() || init->isValueDependent() || ReadsLocals(init) ||
+      !making_.insert(variable).second)
     return nullptr;
   ObjectPtr object = NewObject(variable->getType(), variable->getName().str(), range);
   Initialise(object, init);

@@ -15,6 +15,7 @@ Given Lowering::Call(const clang::CallExpr* call) {
   llvm::ArrayRef<const clang::Expr*> arguments(call->getArgs(), call->getNumArgs());
   const auto* method = llvm::dyn_cast<clang::CXXMethodDecl>(function);
   const clang::Expr* object = nullptr;
+  const auto* named = llvm::dyn_cast<clang::MemberExpr>(call->getCallee()->IgnoreParens());
   if (method != nullptr && method->isInstance()) {
     if (const auto* member = llvm::dyn_cast<clang::CXXMemberCallExpr>(call)) {
       object = member->getImplicitObjectArgument();
@@ -22,10 +23,7 @@ Given Lowering::Call(const clang::CallExpr* call) {
       object = arguments[0];
       arguments = arguments.drop_front();
     }
-    bool qualified = false;
-    if (const auto* name = llvm::dyn_cast<clang::MemberExpr>(call->getCallee()->IgnoreParens()))
-      qualified = name->hasQualifier();
-    if (method->isVirtual() && !qualified)
+    if (method->isVirtual() && (named == nullptr || !named->hasQualifier()))
       Refuse(range, "a virtual function is called", "use a template, or an enumeration and a switch");
     if (std::optional<Given> given = CallMember(call, method, object, arguments)) return *given;
   } else {
@@ -41,11 +39,8 @@ Given Lowering::Call(const clang::CallExpr* call) {
   const auto* notation = llvm::dyn_cast<clang::CXXOperatorCallExpr>(call);
   bool right_first = notation != nullptr && notation->isAssignmentOp();
   if (object == nullptr) return Inline(function, {}, arguments, range, right_first);
-  auto place = [&] {
-    const auto* member = llvm::dyn_cast<clang::MemberExpr>(call->getCallee()->IgnoreParens());
-    bool arrow = member != nullptr && member->isArrow();
-    return OwnerOf(object, arrow, method->getParent(), range);
-  };
+  bool arrow = named != nullptr && named->isArrow();
+  auto place = [&] { return OwnerOf(object, arrow, method->getParent(), range); };
   if ((method->isCopyAssignmentOperator() || method->isMoveAssignmentOperator()) &&
       !method->isUserProvided()) {
     ObjectPtr self;

@@ -1,5 +1,6 @@
 #include "frontend/cpp/numbers.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 
@@ -91,10 +92,8 @@ std::optional<Op> OperationOf(clang::BinaryOperatorKind kind) {
       {clang::BO_Or, Op::Or},   {clang::BO_Xor, Op::Xor}, {clang::BO_LT, Op::Lt},   {clang::BO_GT, Op::Gt},
       {clang::BO_LE, Op::Le},   {clang::BO_GE, Op::Ge},   {clang::BO_EQ, Op::Eq},   {clang::BO_NE, Op::Ne},
   };
-  for (const Row& row : kRows) {
-    if (row.kind == kind) return row.op;
-  }
-  return std::nullopt;
+  const Row* row = std::ranges::find(kRows, kind, &Row::kind);
+  return row != std::end(kRows) ? std::optional(row->op) : std::nullopt;
 }
 
 }  // namespace

@@ -67,13 +67,7 @@ void Statements::RunIf(const clang::IfStmt* branch) {
   if (branch->isConsteval()) Refuse(branch, "'if consteval' in a kernel");
   if (branch->getInit() != nullptr) Statement(branch->getInit());
   if (branch->getConditionVariable() != nullptr) DeclareVariable(branch->getConditionVariable());
-  Value condition;
-  if (branch->isConstexpr()) {
-    std::optional<Value> known = TryConstant(branch->getCond());
-    condition = known ? Convert(*known, ir::kI1) : Condition(branch->getCond());
-  } else {
-    condition = Condition(branch->getCond());
-  }
+  Value condition = Condition(branch->getCond());
   SetPlace(SourceRange(branch->getBeginLoc(), branch->getCond()->getEndLoc()));
   auto otherwise = [&] {
     if (branch->getElse() != nullptr) Statement(branch->getElse());

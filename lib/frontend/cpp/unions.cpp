@@ -46,12 +46,9 @@ ObjectPtr Objects::GroupedElement(const ObjectPtr& array, Value index, SourceRan
   bool wide = InBuffer(*array);
   Value each = Number(types.size(), TypeOf(index));
   Value first = Further(array->at, Make(Op::Mul, {index, each}), wide);
-  std::map<uint64_t, ObjectPtr> numbers;
-  for (auto [offset, number] : types) {
-    Value at = Number(numbers.size());
-    numbers[offset] = Element(array->of, Further(first, at, wide), range);
-  }
-  return Overlay(array->element, 0, numbers);
+  uint64_t n = 0;
+  return UnionOf(array->element, range,
+                 [&](QualType) { return Element(array->of, Further(first, Number(n++), wide), range); });
 }
 
 /// A union of the numbers that `make` gives, in the order in which they lie.

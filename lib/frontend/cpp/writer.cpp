@@ -48,12 +48,6 @@ void Writer::DropSlots(size_t count) {
   known_.resize(count);
 }
 
-void Writer::ForgetStoredSince(uint64_t opened) {
-  for (Slot slot = 0; slot < slots_.size(); ++slot) {
-    if (slots_[slot].stored > opened) known_[slot] = Value();
-  }
-}
-
 // ---- Operations
 
 Value Writer::Make(Op op, std::span<const Value> operands) {
@@ -332,9 +326,10 @@ Inst Writer::Close() {
   DropSlots(loop.known.size());
   known_ = std::move(loop.known);
   for (Slot slot = 0; slot < slots_.size(); ++slot) {
-    if (slots_[slot].stored > loop.opened) escaped_.push_back(slot);
+    if (slots_[slot].stored <= loop.opened) continue;
+    escaped_.push_back(slot);
+    known_[slot] = Value();
   }
-  ForgetStoredSince(loop.opened);
   return loop.inst;
 }
 

@@ -112,8 +112,6 @@ class Writer final : public ir::Builder {
   void Jump(ir::Op op, std::span<const ir::Value> operands);
   void Enter(ir::Inst loop, bool repeats);
   void DropSlots(size_t count);
-  /// Forgets the values of slots that were stored to after `opened`.
-  void ForgetStoredSince(uint64_t opened);
   bool DoesSomething(const Loop& loop, ir::Block test) const;
 
   std::vector<SlotData> slots_;
