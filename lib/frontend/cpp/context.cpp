@@ -184,17 +184,12 @@ const clang::CXXRecordDecl* Context::RecordOf(QualType type) const {
   return record == nullptr ? nullptr : record->getDefinition();
 }
 
-bool Context::ArrayOf(QualType type, QualType* element, uint64_t* count) const {
-  if (const auto* complex = type.getNonReferenceType()->getAs<clang::ComplexType>()) {
-    *element = complex->getElementType();
-    *count = 2;
-    return true;
-  }
-  const auto* array = context_.getAsConstantArrayType(type.getNonReferenceType());
-  if (array == nullptr) return false;
-  *element = array->getElementType();
-  *count = array->getSize().getZExtValue();
-  return true;
+std::optional<ArrayType> Context::ArrayOf(QualType type) const {
+  type = type.getNonReferenceType();
+  if (const auto* complex = type->getAs<clang::ComplexType>()) return ArrayType{complex->getElementType(), 2};
+  const auto* array = context_.getAsConstantArrayType(type);
+  if (array == nullptr) return std::nullopt;
+  return ArrayType{array->getElementType(), array->getSize().getZExtValue()};
 }
 
 /// Bases, then fields.
@@ -232,9 +227,8 @@ uint64_t Context::BytesOf(QualType type) const {
 
 void Context::LeafTypes(QualType type, uint64_t count, SourceRange range,
                         std::vector<std::pair<Type, uint64_t>>* leaves) {
-  QualType element;
-  uint64_t inner = 0;
-  if (ArrayOf(type, &element, &inner)) return LeafTypes(element, count * inner, range, leaves);
+  if (std::optional<ArrayType> array = ArrayOf(type))
+    return LeafTypes(array->element, count * array->count, range, leaves);
   const clang::CXXRecordDecl* record = RecordOf(type);
   if (record == nullptr || RegisterType(type)) {
     leaves->emplace_back(NeedRegister(type, range), count);
@@ -253,14 +247,14 @@ void Context::LeafTypes(QualType type, uint64_t count, SourceRange range,
 std::optional<uint64_t> Context::CountOf(QualType type, QualType number) const {
   std::optional<Type> scalar = ScalarOf(number), leaf = RegisterType(type);
   if (!scalar) return std::nullopt;
-  uint64_t count = 0, inner = 0;
-  QualType element;
+  std::optional<ArrayType> array = ArrayOf(type);
+  uint64_t count = 0;
   const clang::CXXRecordDecl* record = RecordOf(type);
   if (leaf) {
     if (leaf->ScalarType() != *scalar) return std::nullopt;
     count = leaf->Components();
-  } else if (ArrayOf(type, &element, &inner)) {
-    count = inner * CountOf(element, number).value_or(0);
+  } else if (array) {
+    count = array->count * CountOf(array->element, number).value_or(0);
   } else if (record != nullptr && record->getNumBases() == 0 && !record->field_empty()) {
     for (const clang::FieldDecl* field : record->fields()) {
       std::optional<uint64_t> own = CountOf(field->getType(), number);
@@ -276,9 +270,7 @@ std::optional<uint64_t> Context::CountOf(QualType type, QualType number) const {
 
 /// The types of number in the elements of a buffer.
 void Context::ScalarsOf(QualType type, SourceRange range, std::set<Scalar>* scalars) {
-  QualType element;
-  uint64_t count = 0;
-  if (ArrayOf(type, &element, &count)) return ScalarsOf(element, range, scalars);
+  if (std::optional<ArrayType> array = ArrayOf(type)) return ScalarsOf(array->element, range, scalars);
   if (std::optional<Type> leaf = RegisterType(type)) {
     scalars->insert(leaf->scalar);
     return;
@@ -325,18 +317,17 @@ void Context::DescribeMember(QualType type, const std::string& name, uint64_t of
   member.name = name;
   member.offset = offset;
   const clang::CXXRecordDecl* record = nullptr;
-  QualType element;
-  for (uint64_t count = 0;; type = element) {
-    bool is_array = ArrayOf(type, &element, &count);
-    if (is_array) {
-      member.counts.push_back(count);
+  for (;;) {
+    if (std::optional<ArrayType> array = ArrayOf(type)) {
+      member.counts.push_back(array->count);
+      type = array->element;
       continue;
     }
     record = RegisterType(type) ? nullptr : RecordOf(type);
     bool one = record != nullptr && record->isInStdNamespace() && record->getNumBases() == 0 &&
                std::distance(record->field_begin(), record->field_end()) == 1;
     if (!one) break;
-    element = record->field_begin()->getType();
+    type = record->field_begin()->getType();
   }
   if (record == nullptr) {
     Type leaf = *RegisterType(type);
@@ -360,12 +351,11 @@ void Context::DescribeMember(QualType type, const std::string& name, uint64_t of
 void Context::NumbersOf(QualType type, uint64_t offset, SourceRange range,
                         std::map<uint64_t, QualType>* numbers) {
   const char* help = "use std::bit_cast, or a struct";
-  QualType element;
-  uint64_t count = 0;
-  if (ArrayOf(type, &element, &count)) {
-    if (count > kMostNumbers)
-      Refuse(range, "a union with an array of " + std::to_string(count) + " elements", help);
-    for (uint64_t n = 0; n < count; ++n) NumbersOf(element, offset + n * BytesOf(element), range, numbers);
+  if (std::optional<ArrayType> array = ArrayOf(type)) {
+    if (array->count > kMostNumbers)
+      Refuse(range, "a union with an array of " + std::to_string(array->count) + " elements", help);
+    for (uint64_t n = 0; n < array->count; ++n)
+      NumbersOf(array->element, offset + n * BytesOf(array->element), range, numbers);
     return;
   }
   if (RegisterType(type)) {
@@ -401,10 +391,8 @@ bool Context::HaveSameBits(QualType a, QualType b) const {
 
 /// The first number in what has numbers alone; a null type where there is none.
 QualType Context::NumberIn(QualType type) const {
-  QualType element;
-  uint64_t count = 0;
   if (ScalarOf(type)) return type.getCanonicalType().getUnqualifiedType();
-  if (ArrayOf(type, &element, &count)) return NumberIn(element);
+  if (std::optional<ArrayType> array = ArrayOf(type)) return NumberIn(array->element);
   const clang::CXXRecordDecl* record = RecordOf(type);
   if (record == nullptr || RegisterType(type) || record->field_empty()) return {};
   return NumberIn(record->field_begin()->getType());

@@ -73,6 +73,11 @@ struct Frame {
   std::vector<OpenSwitch> switches = {};
 };
 
+struct ArrayType {
+  QualType element;
+  uint64_t count = 0;
+};
+
 struct BufferType {
   QualType element;
   uint32_t rank = 0;
@@ -122,7 +127,8 @@ class Context {
   QualType Unmarked(QualType type, ir::ParamInfo* marks = nullptr) const;
   std::optional<BufferType> BufferOf(QualType type) const;
   const clang::CXXRecordDecl* RecordOf(QualType type) const;
-  bool ArrayOf(QualType type, QualType* element, uint64_t* count) const;
+  /// Also of a complex number, whose parts are elements.
+  std::optional<ArrayType> ArrayOf(QualType type) const;
   std::vector<Part> LayoutOf(const clang::CXXRecordDecl* record) const;
   std::vector<Part> MembersOf(const clang::CXXRecordDecl* record, SourceRange range);
   uint64_t BytesOf(QualType type) const;

@@ -97,8 +97,6 @@ ObjectPtr Globals::FromConstant(const clang::APValue& value, QualType type, Sour
   ObjectPtr object = NewObject(type, {}, range);
   std::function<void(const ObjectPtr&, const clang::APValue&, QualType)> fill =
       [&](const ObjectPtr& to, const clang::APValue& from, QualType of) {
-        QualType element;
-        uint64_t count = 0;
         if (std::optional<Value> number = ConstantValue(from, of)) return Store(to, *number, range);
         if (std::optional<Type> leaf = RegisterType(of)) {
           // adc::vec and adc::mat: fields, or an array of them.
@@ -123,9 +121,9 @@ ObjectPtr Globals::FromConstant(const clang::APValue& value, QualType type, Sour
           return StoreComplex(to, {part(from.getComplexFloatReal()), part(from.getComplexFloatImag())},
                               range);
         }
-        if (from.isArray() && ArrayOf(of, &element, &count)) {
+        if (from.isArray()) {
           for (unsigned n = 0; n < from.getArraySize(); ++n)
-            fill(Element(to, Number(n), range), ElementOf(from, n), element);
+            fill(Element(to, Number(n), range), ElementOf(from, n), to->element);
           return;
         }
         const clang::CXXRecordDecl* record = RecordOf(of);
@@ -200,17 +198,15 @@ ObjectPtr Globals::PlaceOfGlobal(const clang::VarDecl* variable, SourceRange ran
   if (value == nullptr)
     Refuse(range, name + " has no value that is known to the compiler",
            "make it constexpr, or pass it as a parameter");
-  QualType element;
-  uint64_t count = 0;
-  std::optional<Type> scalar;
   // std::array has one member, the array.
   const clang::APValue* elements = value;
-  QualType array = type;
+  QualType inner = type;
   if (IsStandard(type, "array") && value->isStruct() && value->getStructNumFields() == 1) {
     elements = &value->getStructField(0);
-    array = RecordOf(type)->field_begin()->getType();
+    inner = RecordOf(type)->field_begin()->getType();
   }
-  if (ArrayOf(array, &element, &count)) scalar = ScalarOf(element);
+  std::optional<ArrayType> array = ArrayOf(inner);
+  std::optional<Type> scalar = array ? ScalarOf(array->element) : std::nullopt;
   if (!scalar || !elements->isArray()) return FromConstant(*value, type, range);
   auto [known, fresh] = shared_.constants.try_emplace(variable->getCanonicalDecl(), 0);
   if (fresh) {
@@ -219,8 +215,8 @@ ObjectPtr Globals::PlaceOfGlobal(const clang::VarDecl* variable, SourceRange ran
     for (int n = 1; module_.FindConstant(module_.Intern(text)) != ir::kNoAttr; ++n)
       text = variable->getNameAsString() + "." + std::to_string(n);
     made.name = module_.Intern(text);
-    made.type = Type::Array(*scalar, static_cast<uint32_t>(count));
-    for (unsigned n = 0; n < count; ++n) {
+    made.type = Type::Array(*scalar, static_cast<uint32_t>(array->count));
+    for (unsigned n = 0; n < array->count; ++n) {
       Value one = *ConstantValue(ElementOf(*elements, n), *scalar);
       made.elements.push_back(function_.ConstantOf(one).bits);
     }
@@ -230,8 +226,8 @@ ObjectPtr Globals::PlaceOfGlobal(const clang::VarDecl* variable, SourceRange ran
   }
   Storage storage;
   storage.bases = {function_.Global(known->second, module_.constants[known->second].type)};
-  ObjectPtr object = View(array, std::move(storage), range);
-  if (array == type) return object;
+  ObjectPtr object = View(inner, std::move(storage), range);
+  if (inner == type) return object;
   auto wrapper = std::make_shared<Object>(ObjectKind::Struct, type);
   wrapper->members = {object};
   return wrapper;

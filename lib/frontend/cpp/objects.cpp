@@ -24,9 +24,8 @@ ObjectPtr Objects::NewObject(QualType type, std::string_view name, SourceRange r
   type = type.getNonReferenceType();
   if (std::optional<Type> leaf = RegisterType(type)) return NewSlot(*leaf, type, name);
   if (type->isAnyPointerType() || type->isMemberPointerType()) return NewPointer(type, range);
-  QualType element;
-  uint64_t count = 0;
-  if (ArrayOf(type, &element, &count)) {
+  if (std::optional<ArrayType> array = ArrayOf(type)) {
+    auto [element, count] = *array;
     ObjectPtr object = NewArray(element, count, type);
     if (type->isAnyComplexType() || (element->isAnyPointerType() && count <= kCopiedElements)) {
       for (uint64_t n = 0; n < count; ++n) object->members.push_back(NewObject(element, name, range));
@@ -91,12 +90,10 @@ ObjectPtr Objects::LeafIn(const Storage& storage, Type leaf, QualType type) {
 
 /// The object of this type in storage.
 ObjectPtr Objects::View(QualType type, Storage storage, SourceRange range) {
-  QualType element;
-  uint64_t count = 0;
-  if (ArrayOf(type, &element, &count)) {
-    ObjectPtr array = NewArray(element, count, type);
-    array->storage = std::move(storage);
-    return array;
+  if (std::optional<ArrayType> array = ArrayOf(type)) {
+    ObjectPtr object = NewArray(array->element, array->count, type);
+    object->storage = std::move(storage);
+    return object;
   }
   if (std::optional<Type> leaf = RegisterType(type)) return LeafIn(storage, *leaf, type);
   size_t first_base = 0;

@@ -13,13 +13,13 @@ namespace adc::frontend {
 /// The object that lies there, made of the numbers.
 ObjectPtr Objects::Overlay(QualType type, uint64_t offset, const std::map<uint64_t, ObjectPtr>& numbers) {
   if (RegisterType(type)) return BitsOf(numbers.at(offset), type);
-  auto object = std::make_shared<Object>(ObjectKind::Struct, type);
-  if (ArrayOf(type, &object->element, &object->count)) {
-    object->kind = ObjectKind::Array;
+  if (std::optional<ArrayType> array = ArrayOf(type)) {
+    ObjectPtr object = NewArray(array->element, array->count, type);
     for (uint64_t n = 0; n < object->count; ++n)
       object->members.push_back(Overlay(object->element, offset + n * BytesOf(object->element), numbers));
     return object;
   }
+  auto object = std::make_shared<Object>(ObjectKind::Struct, type);
   for (const Part& member : LayoutOf(RecordOf(type)))
     object->members.push_back(Overlay(member.type, offset + member.offset, numbers));
   return object;
