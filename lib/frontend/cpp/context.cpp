@@ -67,10 +67,8 @@ bool DestructorRuns(const clang::CXXRecordDecl* record) {
   auto runs = [](clang::QualType type) {
     return DestructorRuns(type->getBaseElementTypeUnsafe()->getAsCXXRecordDecl());
   };
-  return std::any_of(record->bases_begin(), record->bases_end(),
-                     [&](auto& base) { return runs(base.getType()); }) ||
-         std::any_of(record->field_begin(), record->field_end(),
-                     [&](auto* field) { return runs(field->getType()); });
+  return llvm::any_of(record->bases(), [&](auto& base) { return runs(base.getType()); }) ||
+         llvm::any_of(record->fields(), [&](auto* field) { return runs(field->getType()); });
 }
 
 }  // namespace
@@ -101,12 +99,6 @@ void Context::RefuseKind(const clang::Stmt* at) {
   std::string kind = llvm::isa<clang::Expr>(at) ? "expression" : "statement";
   Refuse(at, "kernels do not have this kind of " + kind + " (" + at->getStmtClassName() + ")",
          "docs/cpp.md says what a kernel may use");
-}
-
-void Context::CheckSize(SourceRange range) {
-  if (function_.InstCount() > shared_.operation_limit)
-    Refuse(range, "the kernel has grown beyond " + std::to_string(shared_.operation_limit) + " operations",
-           "functions are inlined: call fewer of them, use loops, or allow more with --limit-operations=N");
 }
 
 void Context::SetPlace(SourceRange range) {
@@ -294,8 +286,8 @@ Scalar Context::WordOf(QualType type, bool diff, SourceRange range) {
            "use one of them, or a buffer for each");
   Scalar word = *scalars.begin();
   if (scalars.size() > 1) {
-    bool small = std::any_of(scalars.begin(), scalars.end(),
-                             [](Scalar one) { return ir::ByteSize(one) <= 4 && !ir::IsFloat(one); });
+    bool small =
+        llvm::any_of(scalars, [](Scalar one) { return ir::ByteSize(one) <= 4 && !ir::IsFloat(one); });
     word = single ? Scalar::F32 : wide && (diff || !small) ? Scalar::F64 : small ? Scalar::U32 : Scalar::U64;
     // Structs of small integers alone.
     auto align = static_cast<uint64_t>(context_.getTypeAlignInChars(type).getQuantity());

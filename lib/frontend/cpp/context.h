@@ -118,7 +118,6 @@ class Context {
   /// Refuses an expression or a statement that has no lowering at all.
   [[noreturn]] void RefuseKind(const clang::Stmt* at);
   void SetPlace(SourceRange range);
-  void CheckSize(SourceRange range);
   std::string Spell(QualType type) const;
 
   std::optional<Type> RegisterType(QualType type) const;

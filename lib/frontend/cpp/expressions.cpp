@@ -3,8 +3,6 @@
 
 #include "frontend/cpp/expressions.h"
 
-#include <clang/AST/ExprConcepts.h>
-
 namespace adc::frontend {
 
 // ---- What expressions name
@@ -148,12 +146,10 @@ ObjectPtr Expressions::PlaceOfVariable(const clang::DeclRefExpr* reference) {
   auto found = frame_->variables.find(declaration);
   if (found != frame_->variables.end()) return found->second;
   if (const auto* binding = llvm::dyn_cast<clang::BindingDecl>(declaration)) {
-    if (const clang::VarDecl* holder = binding->getHoldingVar()) {
-      auto held = frame_->variables.find(holder);
-      if (held == frame_->variables.end()) DeclareVariable(holder);
-      return frame_->variables.at(holder);
-    }
-    return Place(binding->getBinding());
+    const clang::VarDecl* holder = binding->getHoldingVar();
+    if (holder == nullptr) return Place(binding->getBinding());
+    if (!frame_->variables.contains(holder)) DeclareVariable(holder);
+    return frame_->variables.at(holder);
   }
   const auto* variable = llvm::dyn_cast<clang::VarDecl>(declaration);
   if (variable != nullptr && variable->hasGlobalStorage()) return PlaceOfGlobal(variable, range);
@@ -215,15 +211,15 @@ void Expressions::Step(const ObjectPtr& place, Value before, const clang::UnaryO
 }
 
 ObjectPtr Expressions::PlaceOfAssignment(const clang::BinaryOperator* assignment) {
+  const clang::Expr *to = assignment->getLHS(), *value = assignment->getRHS();
   SourceRange range = assignment->getSourceRange();
-  if (assignment->getLHS()->getType()->isAnyPointerType()) return AssignPointer(assignment);
-  if (assignment->getLHS()->getType().isVolatileQualified())
-    Refuse(range, "a kernel has no volatile variables");
+  if (to->getType()->isAnyPointerType()) return AssignPointer(assignment);
+  if (to->getType().isVolatileQualified()) Refuse(range, "a kernel has no volatile variables");
   if (const auto* compound = llvm::dyn_cast<clang::CompoundAssignOperator>(assignment)) {
-    if (compound->getLHS()->getType()->isAnyComplexType()) return AssignComplex(compound);
-    Value right = ValueOf(assignment->getRHS());
-    ObjectPtr place = Place(assignment->getLHS());
-    Value left = Load(place, assignment->getLHS()->getSourceRange());
+    if (to->getType()->isAnyComplexType()) return AssignComplex(compound);
+    Value right = ValueOf(value);
+    ObjectPtr place = Place(to);
+    Value left = Load(place, to->getSourceRange());
     Type of = TypeOf(left);
     Type wide = NeedRegister(compound->getComputationLHSType(), range);
     SetPlace(range);
@@ -232,14 +228,14 @@ ObjectPtr Expressions::PlaceOfAssignment(const clang::BinaryOperator* assignment
     Store(place, Convert(result, of), range);
     return place;
   }
-  if (RegisterType(assignment->getLHS()->getType())) {
-    Value right = ValueOf(assignment->getRHS());
-    ObjectPtr place = Place(assignment->getLHS());
+  if (RegisterType(to->getType())) {
+    Value right = ValueOf(value);
+    ObjectPtr place = Place(to);
     Store(place, right, range);
     return place;
   }
-  ObjectPtr from = CopiedFrom(assignment->getRHS());
-  ObjectPtr place = Place(assignment->getLHS());
+  ObjectPtr from = CopiedFrom(value);
+  ObjectPtr place = Place(to);
   Copy(place, from, range);
   return place;
 }

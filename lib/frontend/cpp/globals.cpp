@@ -95,52 +95,51 @@ bool ReadsLocals(const clang::Stmt* s) {
 
 ObjectPtr Globals::FromConstant(const clang::APValue& value, QualType type, SourceRange range) {
   ObjectPtr object = NewObject(type, {}, range);
-  std::function<void(const ObjectPtr&, const clang::APValue&, QualType)> fill =
-      [&](const ObjectPtr& to, const clang::APValue& from, QualType of) {
-        if (std::optional<Value> number = ConstantValue(from, of)) return Store(to, *number, range);
-        if (std::optional<Type> leaf = RegisterType(of)) {
-          // adc::vec and adc::mat: fields, or an array of them.
-          std::vector<Value> parts;
-          std::function<void(const clang::APValue&)> collect = [&](const clang::APValue& part) {
-            if (part.isStruct()) {
-              for (unsigned n = 0; n < part.getStructNumFields(); ++n) collect(part.getStructField(n));
-            } else if (part.isArray()) {
-              for (unsigned n = 0; n < part.getArraySize(); ++n) collect(ElementOf(part, n));
-            } else if (std::optional<Value> one = ConstantValue(part, leaf->ScalarType())) {
-              parts.push_back(*one);
-            }
-          };
-          collect(from);
-          if (parts.size() != leaf->Components()) Refuse(range, "a constant that cannot be evaluated");
-          return Store(to, Composed(*leaf, parts), range);
-        }
-        if (from.isComplexFloat()) {
-          auto part = [&](const llvm::APFloat& v) {
-            return *ConstantValue(clang::APValue(v), of->getAs<clang::ComplexType>()->getElementType());
-          };
-          return StoreComplex(to, {part(from.getComplexFloatReal()), part(from.getComplexFloatImag())},
-                              range);
-        }
-        if (from.isArray()) {
-          for (unsigned n = 0; n < from.getArraySize(); ++n)
-            fill(Element(to, Number(n), range), ElementOf(from, n), to->element);
-          return;
-        }
-        const clang::CXXRecordDecl* record = RecordOf(of);
-        if (from.isUnion() && record != nullptr) {
-          const clang::FieldDecl* field = from.getUnionField();
-          if (field == nullptr) return Zero(to, range);
-          return fill(to->members[field->getFieldIndex()], from.getUnionValue(), field->getType());
-        }
-        if (!from.isStruct() || record == nullptr) Refuse(range, "a constant that cannot be evaluated");
-        std::vector<Part> members = MembersOf(record, range);
-        unsigned bases = record->getNumBases();
-        for (unsigned n = 0; n < members.size(); ++n)
-          fill(to->members[n], n < bases ? from.getStructBase(n) : from.getStructField(n - bases),
-               members[n].type);
-      };
-  fill(object, value, type);
+  Fill(object, value, type, range);
   return object;
+}
+
+/// Stores a constant to an object.
+void Globals::Fill(const ObjectPtr& to, const clang::APValue& from, QualType type, SourceRange range) {
+  if (std::optional<Value> number = ConstantValue(from, type)) return Store(to, *number, range);
+  if (std::optional<Type> leaf = RegisterType(type)) {
+    // adc::vec and adc::mat: fields, or an array of them.
+    std::vector<Value> parts;
+    std::function<void(const clang::APValue&)> collect = [&](const clang::APValue& part) {
+      if (part.isStruct()) {
+        for (unsigned n = 0; n < part.getStructNumFields(); ++n) collect(part.getStructField(n));
+      } else if (part.isArray()) {
+        for (unsigned n = 0; n < part.getArraySize(); ++n) collect(ElementOf(part, n));
+      } else if (std::optional<Value> one = ConstantValue(part, leaf->ScalarType())) {
+        parts.push_back(*one);
+      }
+    };
+    collect(from);
+    if (parts.size() != leaf->Components()) Refuse(range, "a constant that cannot be evaluated");
+    return Store(to, Composed(*leaf, parts), range);
+  }
+  if (from.isComplexFloat()) {
+    Fill(Element(to, Number(0), range), clang::APValue(from.getComplexFloatReal()), to->element, range);
+    return Fill(Element(to, Number(1), range), clang::APValue(from.getComplexFloatImag()), to->element,
+                range);
+  }
+  if (from.isArray()) {
+    for (unsigned n = 0; n < from.getArraySize(); ++n)
+      Fill(Element(to, Number(n), range), ElementOf(from, n), to->element, range);
+    return;
+  }
+  const clang::CXXRecordDecl* record = RecordOf(type);
+  if (from.isUnion() && record != nullptr) {
+    const clang::FieldDecl* field = from.getUnionField();
+    if (field == nullptr) return Zero(to, range);
+    return Fill(to->members[field->getFieldIndex()], from.getUnionValue(), field->getType(), range);
+  }
+  if (!from.isStruct() || record == nullptr) Refuse(range, "a constant that cannot be evaluated");
+  std::vector<Part> members = MembersOf(record, range);
+  unsigned bases = record->getNumBases();
+  for (unsigned n = 0; n < members.size(); ++n)
+    Fill(to->members[n], n < bases ? from.getStructBase(n) : from.getStructField(n - bases), members[n].type,
+         range);
 }
 
 /// Whether nothing changes the variable: it is constant, or it is seen in this file alone, or in one function
@@ -164,8 +163,7 @@ bool Globals::IsConstant(const clang::VarDecl* variable) {
     return found == uses.count.end() || found->second == 0;
   };
   auto pointers = uses.pointers.find(variable->getCanonicalDecl());
-  return none(variable) && (pointers == uses.pointers.end() ||
-                            std::all_of(pointers->second.begin(), pointers->second.end(), none));
+  return none(variable) && (pointers == uses.pointers.end() || llvm::all_of(pointers->second, none));
 }
 
 /// A constant whose initialiser runs when the program begins: it gives the same wherever it runs.

@@ -14,6 +14,7 @@ class Globals : protected ComplexNumbers {
   ObjectPtr PlaceOfGlobal(const clang::VarDecl* variable, SourceRange range);
 
  private:
+  void Fill(const ObjectPtr& to, const clang::APValue& from, QualType type, SourceRange range);
   ObjectPtr MadeConstant(const clang::VarDecl* variable, const clang::Expr* init, SourceRange range);
 
   std::set<const clang::VarDecl*> making_;  ///< constants whose initialisers are being run

@@ -52,7 +52,7 @@ void GuardedFiles::Guard(const std::string& input, const std::vector<std::string
 /// The system's headers are installed with links that lead elsewhere: the way in counts, as
 /// long as the text has not left it by a "..".
 bool GuardedFiles::InSystemFolder(std::string_view path) const {
-  return std::any_of(system_folders_.begin(), system_folders_.end(), [&](const std::string& folder) {
+  return std::ranges::any_of(system_folders_, [&](const std::string& folder) {
     if (!path.starts_with(folder)) return false;
     fs::path rest(path.substr(folder.size()));
     return std::none_of(rest.begin(), rest.end(), [](const fs::path& part) { return part == ".."; });
@@ -79,8 +79,7 @@ llvm::ErrorOr<llvm::vfs::Status> GuardedFiles::status(const llvm::Twine& path) {
   std::optional<diag::Diagnostic> reason = ReasonAgainst(name, *facts);
   if (!reason) return facts;
   // Several names may lead to one file.
-  bool known = std::any_of(refusals_.begin(), refusals_.end(),
-                           [&](const diag::Diagnostic& earlier) { return earlier.text == reason->text; });
+  bool known = std::ranges::count(refusals_, reason->text, &diag::Diagnostic::text) != 0;
   if (!known) refusals_.push_back(std::move(*reason));
   return Refused();
 }

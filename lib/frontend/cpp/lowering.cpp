@@ -7,7 +7,9 @@ namespace adc::frontend {
 
 Given Lowering::Call(const clang::CallExpr* call) {
   SourceRange range = call->getSourceRange();
-  CheckSize(range);
+  if (function_.InstCount() > shared_.operation_limit)
+    Refuse(range, "the kernel has grown beyond " + std::to_string(shared_.operation_limit) + " operations",
+           "functions are inlined: call fewer of them, use loops, or allow more with --limit-operations=N");
   const clang::FunctionDecl* function = call->getDirectCallee();
   if (function == nullptr)
     Refuse(range, "a call of a function that is chosen at run time",

@@ -32,13 +32,10 @@ namespace adc::frontend {
 namespace {
 
 using Clock = std::chrono::steady_clock;
+using Seconds = std::chrono::duration<double>;
 
 /// Where Clang finds adc/kernel.hpp when no -I leads to it.
 constexpr char kHeaderFolder[] = "/adc-headers";
-
-double Seconds(Clock::duration duration) {
-  return std::chrono::duration<double>(duration).count();
-}
 
 /// Clang's messages as ours.
 class Messages : public clang::DiagnosticConsumer {
@@ -204,13 +201,13 @@ class Action : public clang::ASTFrontendAction {
     ASTFrontendAction::ExecuteAction();
     CppRequest& request = job_.request;
     Clock::time_point read = Clock::now();
-    request.times.clang_seconds += Seconds(read - job_.begin);
+    request.times.clang_seconds += Seconds(read - job_.begin).count();
     job_.messages.Flush();
     clang::ASTContext& context = getCompilerInstance().getASTContext();
     if (request.diagnostics.HasErrors() || context.getDiagnostics().hasErrorOccurred()) return;
     Places places(request.sources, context.getSourceManager(), context.getLangOpts());
     LowerKernels(context, *request.module, places, request.diagnostics, request.config.operation_limit);
-    request.times.lower_seconds += Seconds(Clock::now() - read);
+    request.times.lower_seconds += Seconds(Clock::now() - read).count();
   }
 
   Job& job_;

@@ -45,8 +45,7 @@ void Statements::ReturnReference(const clang::ReturnStmt* statement) {
   auto known = std::find(places.begin(), places.end(), place);
   auto number = static_cast<uint64_t>(known - places.begin());
   if (known == places.end()) places.push_back(place);
-  bool old = std::all_of(places.begin(), places.end(),
-                         [&](const ObjectPtr& one) { return Outlives(*one, frame_->born); });
+  bool old = llvm::all_of(places, [&](const ObjectPtr& one) { return Outlives(*one, frame_->born); });
   if (places.size() > 1 && !old) RefuseReference(statement->getSourceRange());
   writer_.Set(frame_->chosen, Number(number));
 }

@@ -1,8 +1,6 @@
 // Values of expressions: numbers in registers. Operands are evaluated from left to right, of an assignment
 // the right side first, as C++17 has it.
 
-#include <clang/AST/ExprConcepts.h>
-
 #include "frontend/cpp/expressions.h"
 
 namespace adc::frontend {
@@ -50,22 +48,6 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
   if (const clang::Expr* written = WrittenFor(e)) return ValueOf(written);
   if (const auto* call = llvm::dyn_cast<clang::CallExpr>(e)) return ValueOfCall(call);
   switch (e->getStmtClass()) {
-    case Stmt::IntegerLiteralClass:
-    case Stmt::FloatingLiteralClass:
-    case Stmt::CXXBoolLiteralExprClass:
-    case Stmt::CharacterLiteralClass:
-    case Stmt::UnaryExprOrTypeTraitExprClass:
-    case Stmt::TypeTraitExprClass:
-    case Stmt::ConceptSpecializationExprClass:
-    case Stmt::RequiresExprClass:
-    case Stmt::CXXNoexceptExprClass:
-    case Stmt::SizeOfPackExprClass:
-    case Stmt::OffsetOfExprClass:
-    case Stmt::ArrayTypeTraitExprClass: {
-      NeedRegister(e->getType(), e->getSourceRange());
-      if (std::optional<Value> constant = TryConstant(e)) return *constant;
-      Refuse(e, "a constant that cannot be evaluated");
-    }
     case Stmt::CXXScalarValueInitExprClass:
     case Stmt::ImplicitValueInitExprClass:
       return ZeroOf(NeedRegister(e->getType(), e->getSourceRange()));
@@ -73,14 +55,6 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
       return ValueOf(llvm::cast<clang::MaterializeTemporaryExpr>(e)->getSubExpr());
     case Stmt::CXXBindTemporaryExprClass:
       return ValueOf(llvm::cast<clang::CXXBindTemporaryExpr>(e)->getSubExpr());
-    case Stmt::DeclRefExprClass: {
-      const clang::ValueDecl* declaration = llvm::cast<clang::DeclRefExpr>(e)->getDecl();
-      if (const auto* constant = llvm::dyn_cast<clang::EnumConstantDecl>(declaration))
-        return writer_.Int(NeedRegister(e->getType(), e->getSourceRange()),
-                           constant->getInitVal().getExtValue());
-      if (std::optional<Value> constant = TryConstant(e)) return *constant;
-      break;
-    }
     case Stmt::UnaryOperatorClass:
       return ValueOfUnary(llvm::cast<clang::UnaryOperator>(e));
     case Stmt::BinaryOperatorClass:
@@ -105,6 +79,8 @@ Value Expressions::ComputedValue(const clang::Expr* e) {
     default:
       break;
   }
+  // Literals, sizes, traits, enumerators.
+  if (std::optional<Value> constant = TryConstant(e)) return *constant;
   RefuseValue(e);
 }
 
