@@ -158,18 +158,17 @@ class Kernels {
           .AddHelp("rename one of them: namespaces and parameters are no part of a kernel's name");
       return;
     }
-    Make(kernel, id, ir::FunctionKind::Kernel, [&](Lowering& lowering) { lowering.Kernel(kernel); });
+    Make(kernel, id, ir::FunctionKind::Kernel);
   }
 
-  template <class Build>
-  bool Make(const clang::FunctionDecl* declaration, StringId name, ir::FunctionKind kind, Build build) {
+  bool Make(const clang::FunctionDecl* declaration, StringId name, ir::FunctionKind kind) {
     auto made = std::make_unique<ir::Function>(kind, name);
     made->span = shared_.places.Of(declaration->getNameInfo().getSourceRange());
     auto named = names_.find(declaration->getCanonicalDecl());
     if (named != names_.end()) made->vjp = named->second.reverse, made->jvp = named->second.forward;
     Lowering lowering(shared_, *made);
     try {
-      build(lowering);
+      made->IsKernel() ? lowering.Kernel(declaration) : lowering.NamedFunction(declaration);
     } catch (const Refusal&) {
       return false;
     }
@@ -194,15 +193,11 @@ class Kernels {
       if (!named[n]->hasBody(derivative)) return Bad(named[n], "a derivative has no body here", "define it");
       StringId& name = n == 1 ? made.reverse : made.forward;
       name = Free(WholeNameOf(named[n]));
-      if (!Make(derivative, name, ir::FunctionKind::Function,
-                [&](Lowering& lowering) { lowering.NamedFunction(derivative); }))
-        return;
+      if (!Make(derivative, name, ir::FunctionKind::Function)) return;
     }
     names_[of] = made;
     StringId of_name = Free(WholeNameOf(of));
-    if (!Make(body, of_name, ir::FunctionKind::Function,
-              [&](Lowering& lowering) { lowering.NamedFunction(body); }))
-      return;
+    if (!Make(body, of_name, ir::FunctionKind::Function)) return;
     shared_.derivatives[of] = named[1]->getCanonicalDecl();
     shared_.functions[of] = of_name;
   }

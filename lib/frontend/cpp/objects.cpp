@@ -355,11 +355,6 @@ ObjectPtr Objects::ChoiceOf(Value condition, const ObjectPtr& yes, const ObjectP
 
 // ---- What lies one after another
 
-bool Objects::InBuffer(const Object& array) const {
-  if (array.of != nullptr) return InBuffer(*array.of);
-  return array.kind == ObjectKind::Buffer;
-}
-
 /// The element of a struct that is `array->element` times a number, as reinterpret_cast sees it.
 ObjectPtr Objects::FlatElement(const ObjectPtr& array, Value index, SourceRange range) {
   if (!ScalarOf(array->element)) return GroupedElement(array, index, range);

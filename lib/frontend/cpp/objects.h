@@ -31,7 +31,9 @@ class Objects : protected Numbers {
   ObjectPtr ChoiceOf(Value condition, const ObjectPtr& yes, const ObjectPtr& no);
   ObjectPtr FlatArray(const ObjectPtr& of, QualType number);
   ObjectPtr RunOf(std::vector<ObjectPtr> members, QualType element);
-  bool InBuffer(const Object& array) const;
+  static bool InBuffer(const Object& array) {
+    return array.of != nullptr ? InBuffer(*array.of) : array.kind == ObjectKind::Buffer;
+  }
   Born Here() const {
     return {writer_.Depth(), function_.ValueCount(), writer_.SlotCount(), writer_.LoopCount(),
             writer_.ScopeCount()};

@@ -129,14 +129,14 @@ void Statements::RunSwitch(const clang::SwitchStmt* choice) {
     frame_->variables = std::move(variables);
   };
   std::function<void(size_t)> chain = [&](size_t n) {
-    while (n < arms.size() && arms[n].labels.empty()) ++n;
+    // The labels of the default are among what is left.
+    while (n < arms.size() && (arms[n].labels.empty() || arms[n].is_default)) ++n;
     if (n == arms.size()) {
       for (const Arm& arm : arms) {
         if (arm.is_default) run_arm(arm);
       }
       return;
     }
-    if (arms[n].is_default) return chain(n + 1);  // its labels are among what is left
     Value met;
     for (const clang::CaseStmt* label : arms[n].labels) {
       std::optional<Value> number = TryConstant(label->getLHS());
