@@ -312,12 +312,6 @@ void Expressions::Initialise(const ObjectPtr& object, const clang::Expr* e) {
   RefuseKind(e);
 }
 
-void Expressions::InitialiseByList(const ObjectPtr& object, const clang::InitListExpr* list) {
-  if (const clang::InitListExpr* semantic = list->getSemanticForm()) list = semantic;
-  if (list->isTransparent()) return Initialise(object, list->getInit(0));
-  return object->kind == ObjectKind::Array ? InitialiseArray(object, list) : InitialiseStruct(object, list);
-}
-
 void Expressions::InitialiseArray(const ObjectPtr& object, const clang::InitListExpr* list) {
   SourceRange range = list->getSourceRange();
   unsigned given = list->getNumInits();
@@ -334,7 +328,10 @@ void Expressions::InitialiseArray(const ObjectPtr& object, const clang::InitList
   }
 }
 
-void Expressions::InitialiseStruct(const ObjectPtr& object, const clang::InitListExpr* list) {
+void Expressions::InitialiseByList(const ObjectPtr& object, const clang::InitListExpr* list) {
+  if (const clang::InitListExpr* semantic = list->getSemanticForm()) list = semantic;
+  if (list->isTransparent()) return Initialise(object, list->getInit(0));
+  if (object->kind == ObjectKind::Array) return InitialiseArray(object, list);
   SourceRange range = list->getSourceRange();
   if (const clang::FieldDecl* field = list->getInitializedFieldInUnion()) {
     if (list->getNumInits() == 0 || BytesOf(field->getType()) < BytesOf(object->type)) Zero(object, range);

@@ -36,7 +36,6 @@ class Expressions : protected Library {
   ObjectPtr PlaceOfCast(const clang::CastExpr* cast);
   ObjectPtr PlaceOfCall(const clang::CallExpr* call);
   ObjectPtr PlaceOfChoice(const clang::ConditionalOperator* choice);
-  void InitialiseStruct(const ObjectPtr& object, const clang::InitListExpr* list);
   void InitialiseMembers(const ObjectPtr& object, llvm::ArrayRef<clang::Expr*> values, SourceRange range);
   void InitialiseArray(const ObjectPtr& object, const clang::InitListExpr* list);
   void InitialiseByList(const ObjectPtr& object, const clang::InitListExpr* list);

@@ -222,9 +222,8 @@ ObjectPtr Globals::PlaceOfGlobal(const clang::VarDecl* variable, SourceRange ran
     made.span = shared_.places.Of(variable->getSourceRange());
     known->second = module_.AddConstant(std::move(made));
   }
-  Storage storage;
-  storage.bases = {function_.Global(known->second, module_.constants[known->second].type)};
-  ObjectPtr object = View(inner, std::move(storage), range);
+  Value base = function_.Global(known->second, module_.constants[known->second].type);
+  ObjectPtr object = View(inner, {.bases = {base}}, range);
   if (inner == type) return object;
   auto wrapper = std::make_shared<Object>(ObjectKind::Struct, type);
   wrapper->members = {object};

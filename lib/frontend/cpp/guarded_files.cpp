@@ -15,14 +15,8 @@ namespace adc::frontend {
 
 namespace fs = std::filesystem;
 
-namespace {
-
 /// Clang reports this error of a file as it is, where it takes others for a file that is not there.
-std::error_code Refused() {
-  return std::make_error_code(std::errc::permission_denied);
-}
-
-}  // namespace
+constexpr std::errc kRefused = std::errc::permission_denied;
 
 void GuardedFiles::Guard(const std::string& input, const std::vector<std::string>& import_dirs,
                          clang::Preprocessor& preprocessor, const std::string& directory) {
@@ -81,7 +75,7 @@ llvm::ErrorOr<llvm::vfs::Status> GuardedFiles::status(const llvm::Twine& path) {
   // Several names may lead to one file.
   bool known = std::ranges::count(refusals_, reason->text, &diag::Diagnostic::text) != 0;
   if (!known) refusals_.push_back(std::move(*reason));
-  return Refused();
+  return kRefused;
 }
 
 llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> GuardedFiles::openFileForRead(const llvm::Twine& path) {
@@ -91,7 +85,7 @@ llvm::ErrorOr<std::unique_ptr<llvm::vfs::File>> GuardedFiles::openFileForRead(co
   if (guarded_ && facts->isRegularFile()) {
     if (facts->getSize() > text_limit_ - taken_) {
       refusals_.push_back(diag::TextTooLarge({}, path.str(), facts->getSize(), text_limit_));
-      return Refused();
+      return kRefused;
     }
     taken_ += facts->getSize();
   }

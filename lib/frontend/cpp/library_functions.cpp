@@ -114,13 +114,6 @@ constexpr LibraryFunction kFunctions[] = {
     {"popcount", 1, Op::Popcount, Takes::Bits, From::Compiler},
 };
 
-const LibraryFunction* Find(llvm::StringRef name, size_t operands, From from) {
-  const auto* found = std::ranges::find_if(kFunctions, [&](const LibraryFunction& row) {
-    return row.name == name && row.operands == operands && (row.from == From::Anywhere || row.from == from);
-  });
-  return found != std::end(kFunctions) ? found : nullptr;
-}
-
 /// A function of floats.
 std::optional<Op> FunctionOfIr(llvm::StringRef name) {
   std::optional<Op> op = ir::OpFromSpelling(name);
@@ -143,7 +136,10 @@ llvm::StringRef WithoutSuffix(llvm::StringRef name) {
 std::optional<LibraryFunction> FindLibraryFunction(llvm::StringRef name, size_t operands, From from) {
   llvm::StringRef base = name;
   do {
-    if (const LibraryFunction* row = Find(base, operands, from)) return *row;
+    const auto* row = std::ranges::find_if(kFunctions, [&](const LibraryFunction& one) {
+      return one.name == base && one.operands == operands && (one.from == From::Anywhere || one.from == from);
+    });
+    if (row != std::end(kFunctions)) return *row;
     // `clzll` is `clz`, of a longer integer.
   } while (from == From::Compiler && base.consume_back("l"));
   std::optional<Op> op = FunctionOfIr(name);
@@ -152,7 +148,8 @@ std::optional<LibraryFunction> FindLibraryFunction(llvm::StringRef name, size_t 
 }
 
 Value LibraryFunction::Make(Writer& to, Values v) const {
-  return own != nullptr ? own(to, v) : to.Make(op, v);
+  const Own* own = std::get_if<Own>(&made_by);
+  return own != nullptr ? (*own)(to, v) : to.Make(std::get<Op>(made_by), v);
 }
 
 }  // namespace adc::frontend

@@ -5,6 +5,7 @@
 
 #include <optional>
 #include <span>
+#include <variant>
 
 #include "frontend/cpp/writer.h"
 
@@ -27,22 +28,15 @@ enum class From : uint8_t {
 
 struct LibraryFunction {
   using Own = ir::Value (*)(Writer& to, std::span<const ir::Value> operands);
-  constexpr LibraryFunction(llvm::StringRef called, size_t count, ir::Op is, Takes kind = Takes::Floats,
-                            From where = From::Anywhere)
-      : name(called), operands(count), op(is), takes(kind), from(where) {}
-  constexpr LibraryFunction(llvm::StringRef called, size_t count, Own is, Takes kind = Takes::Floats,
-                            From where = From::Anywhere)
-      : name(called), operands(count), own(is), takes(kind), from(where) {}
 
   /// Its value, of `operands` values.
   ir::Value Make(Writer& to, std::span<const ir::Value> values) const;
 
   llvm::StringRef name;  ///< without the suffix `f`, and without `__builtin_`
   size_t operands;
-  ir::Op op = {};
-  Own own = nullptr;  ///< null: `op`
-  Takes takes;
-  From from;
+  std::variant<ir::Op, Own> made_by;
+  Takes takes = Takes::Floats;
+  From from = From::Anywhere;
 };
 
 /// `sinf` is `sin`.

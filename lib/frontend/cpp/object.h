@@ -31,9 +31,9 @@ enum class ObjectKind : uint8_t {
 /// at `flat`; or in a buffer whose last axis runs over the words of a struct, from word `flat` and byte
 /// `byte` of it on.
 struct Storage {
-  std::vector<ir::Value> bases;
-  std::vector<ir::Value> indices;  ///< of the buffer, without the last
-  ir::Value flat;                  ///< invalid: 0
+  std::vector<ir::Value> bases = {};
+  std::vector<ir::Value> indices = {};  ///< of the buffer, without the last
+  ir::Value flat = {};                  ///< invalid: 0
   bool in_buffer = false;
   uint32_t byte = 0;
   bool alone = true;  ///< nothing else of the struct lies in these words

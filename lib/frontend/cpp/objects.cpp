@@ -275,11 +275,8 @@ ObjectPtr Objects::BufferElement(const ObjectPtr& buffer, std::vector<Value> ind
     position = indices.back();
   }
   if (buffer->by_words) {
-    Storage storage;
-    storage.bases = {buffer->base};
-    storage.indices = std::move(indices);
-    storage.in_buffer = true;
-    cell = View(buffer->element, std::move(storage), range);
+    cell = View(buffer->element, {.bases = {buffer->base}, .indices = std::move(indices), .in_buffer = true},
+                range);
   } else {
     cell = std::make_shared<Object>(ObjectKind::Cell, buffer->element);
     cell->register_type = *RegisterType(buffer->element);
@@ -309,12 +306,8 @@ Storage Objects::Shifted(Storage storage, uint64_t bytes) {
 
 /// The words of a buffer of structs from one on.
 Storage Objects::WordsFrom(const Object& word) {
-  Storage storage;
-  storage.bases = {word.base};
-  storage.indices.assign(word.indices.begin(), word.indices.end() - 1);
-  storage.flat = word.indices.back();
-  storage.in_buffer = true;
-  return storage;
+  std::vector<Value> row(word.indices.begin(), word.indices.end() - 1);
+  return {.bases = {word.base}, .indices = std::move(row), .flat = word.indices.back(), .in_buffer = true};
 }
 
 /// A number of a vector or matrix in a buffer of structs.

@@ -65,10 +65,7 @@ ObjectPtr Objects::UnionOf(QualType type, SourceRange range,
 ObjectPtr Objects::UnionIn(const Storage& storage, QualType type, SourceRange range) {
   auto base = storage.bases.begin();
   return UnionOf(type, range, [&](QualType number) {
-    Storage part;
-    part.bases = {*base++};
-    part.flat = storage.flat;
-    return View(number, std::move(part), range);
+    return View(number, {.bases = {*base++}, .flat = storage.flat}, range);
   });
 }
 
