@@ -5,7 +5,6 @@
 
 #include <clang/Basic/Builtins.h>
 
-#include "frontend/cpp/library_functions.h"
 #include "ir/module.h"
 
 namespace adc::frontend {

@@ -22,8 +22,6 @@ void Statements::LoopBody(const clang::Stmt* body) {
     const clang::FunctionDecl* callee = call == nullptr ? nullptr : call->getDirectCallee();
     if (callee != nullptr && NameOf(callee) == "checkpoint" && InNamespace(callee, "adc")) {
       std::optional<Value> length = TryConstant(call->getArg(0)->IgnoreParenImpCasts());
-      if (const auto* absent = llvm::dyn_cast<clang::CXXDefaultArgExpr>(call->getArg(0)))
-        length = TryConstant(absent->getExpr());
       std::optional<int64_t> number = length ? function_.IntegerConstant(*length) : std::nullopt;
       if (!number || *number < 0) Refuse(call, "adc::checkpoint takes a constant, 0 or more");
       frame_->loops.back().checkpoint = *number;
