@@ -21,13 +21,15 @@
 
 namespace adc::autodiff {
 
-using ir::Block, ir::Inst, ir::Op, ir::Type, ir::Value;
+using ir::Block, ir::Inst, ir::Op, ir::Value;
 
 AdjointSweep::AdjointSweep(ReverseKernel& kernel, PrimalSweep& primal_sweep)
     : Sweep(kernel),
       primal_sweep_(primal_sweep),
       slots_(primal_),
       held_(primal_, tree_, work_, slots_),
+      outer_(primal_, activity_, tree_, work_, slots_, held_),
+      adjoints_(kernel, slots_),
       zeros_(primal_, activity_) {}
 
 void AdjointSweep::ReverseTask(const analysis::Task& task) {
@@ -71,87 +73,8 @@ void AdjointSweep::ReverseParallel(const analysis::Task& task) {
   builder_.SetBlock(built_.Body());
 }
 
-Value AdjointSweep::AdjointOrZero(uint32_t slot) {
-  Value g = Adjoint(slot);
-  return g.Valid() ? g : builder_.Zero(slots_.TypeOf(slot));
-}
-
-void AdjointSweep::AppendAdjoints(std::span<const uint32_t> slots, std::vector<Value>& adjoints) {
-  for (uint32_t slot : slots) adjoints.push_back(AdjointOrZero(slot));
-}
-
-void AdjointSweep::TakeAdjoints(std::span<const uint32_t> slots, Inst made, size_t first) {
-  for (size_t n = 0; n < slots.size(); ++n)
-    adjoints_.Set(slots[n], built_.Result(made, static_cast<uint32_t>(first + n)));
-}
-
-std::vector<Type> AdjointSweep::TypesOf(std::span<const uint32_t> slots) const {
-  std::vector<Type> types;
-  for (uint32_t slot : slots) types.push_back(slots_.TypeOf(slot));
-  return types;
-}
-
 void AdjointSweep::Accumulate(Value v, Value contribution, uint32_t component) {
-  if (activity_.Active(v)) AccumulateSlot(slots_.Of(v, component), contribution);
-}
-
-void AdjointSweep::AccumulateSlot(uint32_t slot, Value contribution) {
-  if (IsZero(contribution)) return;
-  contribution = builder_.Cast(contribution, slots_.TypeOf(slot));
-  Value so_far = Adjoint(slot);
-  bool first = !so_far.Valid() || IsZero(so_far);
-  Value sum = first ? contribution : builder_.Make(Op::Add, {so_far, contribution});
-  adjoints_.Set(slot, sum);
-  if (slots_.IsScalarValue(slot) && !first) names_.Name(sum, "g", primal_, Value(slot));
-}
-
-bool AdjointSweep::IsZero(Value v) const {
-  return built_.IsConstant(v) && built_.ConstantOf(v).bits == 0;
-}
-
-void AdjointSweep::CollectSlots(Inst inst, Inst outer, std::vector<uint32_t>& slots) const {
-  if (!work_.Has(inst)) return;
-  const ir::InstData& data = primal_[inst];
-  if (data.op == Op::VecGet && primal_.IsConstant(primal_.Operand(inst, 1))) {
-    Value source = primal_.Operand(inst, 0);
-    if (activity_.Active(source) && !tree_.Inside(source, outer))
-      slots.push_back(
-          slots_.Of(source, static_cast<uint32_t>(*primal_.IntegerConstant(primal_.Operand(inst, 1)))));
-    return;
-  }
-  if (held_.Has(inst)) {
-    Inst until = held_.LoopOf(inst);
-    if (outer == until || tree_.Inside(primal_[outer].parent, until)) slots.push_back(held_.SlotOf(inst));
-    return;
-  }
-  for (Value v : primal_.Operands(inst)) CollectSlots(v, outer, slots);
-  CollectFromRegions(inst, outer, slots);
-}
-
-void AdjointSweep::CollectFromRegions(Inst inst, Inst outer, std::vector<uint32_t>& slots) const {
-  for (Block region : primal_[inst].regions) {
-    if (!region.Valid()) continue;
-    for (Inst inner : primal_[region].insts) {
-      if (primal_[inner].op == Op::Yield) {
-        for (Value v : primal_.Operands(inner)) CollectSlots(v, outer, slots);
-      } else {
-        CollectSlots(inner, outer, slots);
-      }
-    }
-  }
-}
-
-void AdjointSweep::CollectSlots(Value v, Inst outer, std::vector<uint32_t>& slots) const {
-  if (!activity_.Active(v) || primal_.TypeOf(v).IsArray() || tree_.Inside(v, outer)) return;
-  for (uint32_t c = 0; c < slots_.CountOf(v); ++c) slots.push_back(slots_.Of(v, c));
-}
-
-std::vector<uint32_t> AdjointSweep::OuterSlots(Inst inst) const {
-  std::vector<uint32_t> slots;
-  CollectFromRegions(inst, inst, slots);
-  std::sort(slots.begin(), slots.end());
-  slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-  return slots;
+  if (activity_.Active(v)) adjoints_.Add(slots_.Of(v, component), contribution);
 }
 
 void AdjointSweep::ReverseUnit(Block unit, bool primal_sweep_done) {
@@ -201,20 +124,14 @@ void AdjointSweep::ReverseOnSide(Inst inst, uint32_t side) {
     if (!activity_.ActiveResult(inst, n)) continue;
     Value result = primal_.Result(inst, n);
     for (uint32_t c = 0; c < slots_.CountOf(result); ++c)
-      seeded = seeded || Adjoint(slots_.Of(result, c)).Valid();
+      seeded = seeded || adjoints_.Of(slots_.Of(result, c)).Valid();
   }
   if (!seeded) return;
-  std::vector<uint32_t> slots = OuterSlots(inst);
-  if (primal_[inst].op != Op::If) {
-    for (uint32_t k = 0; k < primal_[inst].result_count; ++k)
-      CollectSlots(CarriedInit(primal_, inst, k), inst, slots);
-    std::sort(slots.begin(), slots.end());
-    slots.erase(std::unique(slots.begin(), slots.end()), slots.end());
-  }
+  std::vector<uint32_t> slots = outer_.WithInitialOf(inst);
   std::vector<Value> before, after;
-  AppendAdjoints(slots, before);
+  adjoints_.Append(slots, before);
   auto [condition, wanted] = ConditionOf(side, 0);
-  Inst branch = builder_.If(condition, TypesOf(slots));
+  Inst branch = builder_.If(condition, adjoints_.TypesOf(slots));
   Block outer = builder_.block();
   builder_.SetBlock(built_[branch].regions[wanted ? 1 : 0]);
   builder_.Yield(before);
@@ -223,12 +140,12 @@ void AdjointSweep::ReverseOnSide(Inst inst, uint32_t side) {
   size_t adjoint_mark = adjoints_.Mark();
   primal_[inst].op == Op::If ? ReverseIf(inst) : ReverseLoop(inst);
   builder_.SetSpan(primal_[inst].span);
-  AppendAdjoints(slots, after);
+  adjoints_.Append(slots, after);
   builder_.Yield(after);
   values_.Rollback(value_mark);
   adjoints_.Rollback(adjoint_mark);
   builder_.SetBlock(outer);
-  TakeAdjoints(slots, branch);
+  adjoints_.Take(slots, branch);
 }
 
 void AdjointSweep::ReverseIf(Inst inst) {
@@ -238,14 +155,14 @@ void AdjointSweep::ReverseIf(Inst inst) {
     if (!activity_.ActiveResult(inst, n)) continue;
     Value result = primal_.Result(inst, n);
     for (uint32_t c = 0; c < slots_.CountOf(result); ++c)
-      if (Value g = Adjoint(slots_.Of(result, c)); g.Valid()) seeds.emplace_back(n * 256 + c, g);
+      if (Value g = adjoints_.Of(slots_.Of(result, c)); g.Valid()) seeds.emplace_back(n * 256 + c, g);
   }
   if (seeds.empty() && !work_.TouchesMemory(inst) && !plan_.WritesReplayedArray(inst)) return;
-  std::vector<uint32_t> slots = OuterSlots(inst);
+  std::vector<uint32_t> slots = outer_.Of(inst);
 
   // The branch's own primal sweep is done where its forward run was widened; its values are available then.
   bool widened = primal_sweep_.IsWidened(inst);
-  Inst branch = builder_.If(At(primal_.Operand(inst, 0)), TypesOf(slots));
+  Inst branch = builder_.If(At(primal_.Operand(inst, 0)), adjoints_.TypesOf(slots));
   Block outer = builder_.block();
   for (uint32_t side = 0; side < 2; ++side) {
     Block region = data.regions[side];
@@ -258,14 +175,14 @@ void AdjointSweep::ReverseIf(Inst inst) {
     ReverseUnit(region, widened);
     builder_.SetSpan(data.span);
     std::vector<Value> yields;
-    AppendAdjoints(slots, yields);
+    adjoints_.Append(slots, yields);
     builder_.Yield(yields);
     values_.Rollback(value_mark);
     adjoints_.Rollback(adjoint_mark);
     adjoint_arrays_.Rollback(array_mark);
   }
   builder_.SetBlock(outer);
-  TakeAdjoints(slots, branch);
+  adjoints_.Take(slots, branch);
 }
 
 Value AdjointSweep::UndoUpdate(Inst loop, const Restore& restore, Value state) {
@@ -290,9 +207,9 @@ bool AdjointSweep::CollectCarried(Inst loop, std::vector<uint32_t>* carried, std
     if (!activity_.Active(CarriedParam(primal_, loop, k))) continue;
     Value result = primal_.Result(loop, k);
     for (uint32_t c = 0; c < slots_.CountOf(result); ++c) {
-      seeded = seeded || Adjoint(slots_.Of(result, c)).Valid();
+      seeded = seeded || adjoints_.Of(slots_.Of(result, c)).Valid();
       carried->push_back(k * 256 + c);
-      initial->push_back(AdjointOrZero(slots_.Of(result, c)));
+      initial->push_back(adjoints_.OrZero(slots_.Of(result, c)));
     }
   }
   return seeded;
@@ -332,8 +249,8 @@ void AdjointSweep::ReverseLoop(Inst inst) {
   std::vector<Value> initial;
   bool seeded = CollectCarried(inst, &carried, &initial);
   if (!seeded && !work_.TouchesMemory(inst) && !plan_.WritesReplayedArray(inst)) return;
-  std::vector<uint32_t> slots = OuterSlots(inst);
-  AppendAdjoints(slots, initial);
+  std::vector<uint32_t> slots = outer_.Of(inst);
+  adjoints_.Append(slots, initial);
   const std::vector<Restore>& restores = plan_.Restores(inst);
   for (const Restore& restore : restores) initial.push_back(At(primal_.Result(inst, restore.state)));
 
@@ -376,15 +293,15 @@ void AdjointSweep::ReverseLoop(Inst inst) {
   builder_.SetSpan(data.span);
   std::vector<Value> yields;
   for (uint32_t place : carried)
-    yields.push_back(AdjointOrZero(slots_.Of(CarriedParam(primal_, inst, place / 256), place % 256)));
-  AppendAdjoints(slots, yields);
+    yields.push_back(adjoints_.OrZero(slots_.Of(CarriedParam(primal_, inst, place / 256), place % 256)));
+  adjoints_.Append(slots, yields);
   for (const Restore& restore : restores) yields.push_back(At(CarriedParam(primal_, inst, restore.state)));
   builder_.Yield(yields);
   values_.Rollback(value_mark);
   adjoints_.Rollback(adjoint_mark);
   adjoint_arrays_.Rollback(array_mark);
   builder_.SetBlock(outer);
-  TakeAdjoints(slots, loop, carried.size());
+  adjoints_.Take(slots, loop, carried.size());
   for (size_t n = 0; n < carried.size(); ++n)
     Accumulate(CarriedInit(primal_, inst, carried[n] / 256), built_.Result(loop, static_cast<uint32_t>(n)),
                carried[n] % 256);

@@ -7,8 +7,8 @@
 //   adjoint_sweep_arrays.cpp   local arrays: adjoint arrays, and stores taken back
 
 #include "analysis/tasks.h"
-#include "autodiff/adjoint_slots.h"
-#include "autodiff/held_updates.h"
+#include "autodiff/adjoints.h"
+#include "autodiff/outer_slots.h"
 #include "autodiff/primal_sweep.h"
 #include "autodiff/strong_zero.h"
 #include "autodiff/structural_zeros.h"
@@ -66,33 +66,19 @@ class AdjointSweep : public Sweep {
   void RestoreArrayWrite(ir::Inst inst);
 
   // Adjoints.
-  /// The adjoint of a slot so far; invalid while it is zero.
-  ir::Value Adjoint(uint32_t slot) const { return adjoints_.Get(slot); }
-  ir::Value AdjointOrZero(uint32_t slot);
-  void AppendAdjoints(std::span<const uint32_t> slots, std::vector<ir::Value>& adjoints);
-  /// From here on the adjoints of `slots` are results of `made`, from number `first` on.
-  void TakeAdjoints(std::span<const uint32_t> slots, ir::Inst made, size_t first = 0);
-  std::vector<ir::Type> TypesOf(std::span<const uint32_t> slots) const;
   /// The adjoint of a scalar value, taken: its definition has nothing more to add.
-  ir::Value AdjointOf(ir::Value v) const { return Adjoint(slots_.Of(v)); }
+  ir::Value AdjointOf(ir::Value v) const { return adjoints_.Of(slots_.Of(v)); }
   void Accumulate(ir::Value v, ir::Value contribution, uint32_t component = 0);
-  void AccumulateSlot(uint32_t slot, ir::Value contribution);
   void AccumulateStrongly(ir::Value v, ir::Value product, StrongZero& zero);
-  /// The slots outside of `inst` to which its reverse may contribute, ascending.
-  std::vector<uint32_t> OuterSlots(ir::Inst inst) const;
-  void CollectSlots(ir::Inst inst, ir::Inst outer, std::vector<uint32_t>& slots) const;
-  void CollectFromRegions(ir::Inst inst, ir::Inst outer, std::vector<uint32_t>& slots) const;
-  /// Of a value, if it is active and made outside of `outer`.
-  void CollectSlots(ir::Value v, ir::Inst outer, std::vector<uint32_t>& slots) const;
-  bool IsZero(ir::Value v) const;
   /// The adjoint of a parameter.
   ir::Value CompanionOf(ir::Value param) const { return companions_[primal_[param].number]; }
 
   PrimalSweep& primal_sweep_;
   AdjointSlots slots_;
   HeldUpdates held_;
+  OuterSlots outer_;
+  Adjoints adjoints_;
   StructuralZeros zeros_;
-  ScopedMap adjoints_;        ///< slot -> built value
   ScopedMap adjoint_arrays_;  ///< local array -> its adjoint array
 };
 

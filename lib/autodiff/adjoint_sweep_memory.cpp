@@ -32,7 +32,7 @@ void AdjointSweep::ReverseAccess(Inst inst) {
     taken = Leave(taken, zeros_.SideOf(primal_.Result(inst)), 0);
   }
   if (held_.Has(inst)) {
-    AccumulateSlot(held_.SlotOf(inst), taken);
+    adjoints_.Add(held_.SlotOf(inst), taken);
     return;
   }
   std::vector<Value> indices = AtAll(primal_.Indices(inst));
@@ -100,8 +100,8 @@ Value AdjointSweep::FinalValue(Inst inst, const std::vector<Value>& indices) {
 void AdjointSweep::FlushHeldUpdates(Inst loop) {
   for (Inst load : held_.LoadsOf(loop)) {
     uint32_t slot = held_.SlotOf(load);
-    Value g = Adjoint(slot);
-    if (!g.Valid() || IsZero(g)) continue;
+    Value g = adjoints_.Of(slot);
+    if (adjoints_.IsZero(g)) continue;
     const ir::InstData& data = primal_[load];
     builder_.SetSpan(data.span);
     // If a loop did not run, the address may not exist.
@@ -133,8 +133,8 @@ void AdjointSweep::FlushParameters() {
     if (!type.IsRegister() || !activity_.IsDiff(n)) continue;
     builder_.SetSpan(primal_.params[n].span);
     for (uint32_t c = 0; c < slots_.CountOf(param); ++c) {
-      Value g = Adjoint(slots_.Of(param, c));
-      if (!g.Valid() || IsZero(g)) continue;
+      Value g = adjoints_.Of(slots_.Of(param, c));
+      if (adjoints_.IsZero(g)) continue;
       g = builder_.Cast(g, type.ScalarType());
       builder_.Access(Op::AddTo, companions_[n], {}, {&g, 1}, ir::kNoAttr, type.IsScalar() ? ir::kNoAttr : c);
     }

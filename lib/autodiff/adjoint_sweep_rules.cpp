@@ -48,10 +48,10 @@ void AdjointSweep::ReverseArithmetic(Inst inst) {
 
 /// Adds a product with the seed of `zero`.
 void AdjointSweep::AccumulateStrongly(Value v, Value product, StrongZero& zero) {
-  if (!activity_.Active(v) || IsZero(product)) return;
+  if (!activity_.Active(v) || adjoints_.IsZero(product)) return;
   uint32_t slot = slots_.Of(v);
-  Value so_far = Adjoint(slot);
-  if (!so_far.Valid() || IsZero(so_far)) return AccumulateSlot(slot, zero.Of(product));
+  Value so_far = adjoints_.Of(slot);
+  if (adjoints_.IsZero(so_far)) return adjoints_.Add(slot, zero.Of(product));
   Value sum = zero.AddedTo(so_far, builder_.Cast(product, slots_.TypeOf(slot)));
   adjoints_.Set(slot, sum);
   names_.Name(sum, "g", primal_, v);
@@ -108,14 +108,14 @@ void AdjointSweep::ReverseVector(Inst inst) {
     uint32_t component = 0;
     for (Value operand : operands) {
       for (uint32_t c = 0; c < slots_.CountOf(operand); ++c, ++component)
-        if (Value g = Adjoint(slots_.Of(result, component)); g.Valid()) Accumulate(operand, g, c);
+        if (Value g = adjoints_.Of(slots_.Of(result, component)); g.Valid()) Accumulate(operand, g, c);
     }
     return;
   }
   if (data.op == Op::VecSet) {
     Type element = AdjointType(primal_.TypeOf(operands[2]));
     for (uint32_t c = 0; c < slots_.CountOf(result); ++c) {
-      Value g = Adjoint(slots_.Of(result, c));
+      Value g = adjoints_.Of(slots_.Of(result, c));
       if (!g.Valid()) continue;
       if (constant) {
         Accumulate(*constant == c ? operands[2] : operands[0], g, *constant == c ? 0 : c);
@@ -171,7 +171,7 @@ void AdjointSweep::ReverseCall(Inst inst) {
     std::vector<Value> components;
     Type scalar = primal_.TypeOf(result).ScalarType();
     for (uint32_t c = 0; c < slots_.CountOf(result); ++c) {
-      Value g = activity_.Active(result) ? Adjoint(slots_.Of(result, c)) : Value();
+      Value g = activity_.Active(result) ? adjoints_.Of(slots_.Of(result, c)) : Value();
       if (g.Valid()) seeded = true;
       components.push_back(g.Valid() ? builder_.Cast(g, scalar) : builder_.Zero(scalar));
     }
