@@ -32,6 +32,20 @@ constexpr uint32_t BitWidth(Scalar s) {
 constexpr uint32_t ByteSize(Scalar s) {
   return s == Scalar::I1 ? 1 : BitWidth(s) / 8;
 }
+/// The integer of 8, 16 or 32 bits, or else of 64.
+constexpr Scalar IntegerOf(uint32_t width, bool is_signed) {
+  using enum Scalar;
+  switch (width) {
+    case 8:
+      return is_signed ? I8 : U8;
+    case 16:
+      return is_signed ? I16 : U16;
+    case 32:
+      return is_signed ? I32 : U32;
+    default:
+      return is_signed ? I64 : U64;
+  }
+}
 const char* Spelling(Scalar s);
 
 enum class TypeKind : uint8_t {

@@ -3,8 +3,6 @@
 #include <clang/AST/DeclTemplate.h>
 #include <clang/AST/RecordLayout.h>
 
-#include <bit>
-
 #include "diag/errors/cpp.h"
 #include "ir/param_words.h"
 #include "support/check.h"
@@ -36,12 +34,6 @@ const clang::ClassTemplateSpecializationDecl* ContractTemplate(QualType type, ll
   const auto* made = llvm::dyn_cast_or_null<clang::ClassTemplateSpecializationDecl>(record);
   if (made == nullptr || made->getName() != name || !InNamespace(made, "adc")) return nullptr;
   return made;
-}
-
-Type IntegerOf(uint64_t bytes, bool is_signed) {
-  static constexpr Scalar kSigned[] = {Scalar::I8, Scalar::I16, Scalar::I32, Scalar::I64};
-  static constexpr Scalar kUnsigned[] = {Scalar::U8, Scalar::U16, Scalar::U32, Scalar::U64};
-  return Type::Of((is_signed ? kSigned : kUnsigned)[std::countr_zero(bytes)]);
 }
 
 namespace {
@@ -122,7 +114,7 @@ std::optional<Type> Context::ScalarOf(QualType type) const {
   if (type->isSpecificBuiltinType(clang::BuiltinType::Double)) return ir::kF64;
   if (!type->isIntegerType() || type->isBitIntType()) return std::nullopt;
   if (BytesOf(type) > 8) return std::nullopt;
-  return IntegerOf(BytesOf(type), type->isSignedIntegerType());
+  return Type::Of(ir::IntegerOf(static_cast<uint32_t>(8 * BytesOf(type)), type->isSignedIntegerType()));
 }
 
 QualType Context::Unmarked(QualType type, ir::ParamInfo* marks) const {

@@ -93,8 +93,6 @@ struct Part {
 
 /// Whether the record is the template `name` of namespace adc; its arguments.
 const clang::ClassTemplateSpecializationDecl* ContractTemplate(QualType type, llvm::StringRef name);
-/// The integer of 1, 2, 4 or 8 bytes.
-Type IntegerOf(uint64_t bytes, bool is_signed);
 bool InNamespace(const clang::Decl* declaration, llvm::StringRef name);
 /// Empty for what has another kind of name, an operator for example.
 llvm::StringRef NameOf(const clang::NamedDecl* declaration);

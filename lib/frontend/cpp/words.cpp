@@ -18,12 +18,21 @@ std::vector<Value> Memory::WordAt(const Object& spread, uint64_t n) {
   return indices;
 }
 
+namespace {
+
+/// The unsigned integer of 1, 2, 4 or 8 bytes.
+Type UnsignedOf(uint64_t bytes) {
+  return Type::Of(ir::IntegerOf(static_cast<uint32_t>(8 * bytes), false));
+}
+
+}  // namespace
+
 /// A number whose type is not that of the words in which it lies.
 Value Memory::LoadWords(const Object& spread, SourceRange range) {
   SetPlace(range);
   Type type = spread.register_type, word = TypeOf(spread.base).ScalarType();
   uint64_t size = type.IsBool() ? 1 : ir::ByteSize(type.scalar), word_size = ir::ByteSize(word.scalar);
-  Type bits = IntegerOf(size, false), raw = IntegerOf(word_size, false);
+  Type bits = UnsignedOf(size), raw = UnsignedOf(word_size);
   auto load = [&](uint64_t n) {
     std::vector<Value> indices = WordAt(spread, n);
     Value v = writer_.Load(spread.base, indices);
@@ -51,7 +60,7 @@ void Memory::StoreWords(const Object& spread, Value value, SourceRange range) {
   SetPlace(range);
   Type type = spread.register_type, word = TypeOf(spread.base).ScalarType();
   uint64_t size = type.IsBool() ? 1 : ir::ByteSize(type.scalar), word_size = ir::ByteSize(word.scalar);
-  Type bits = IntegerOf(size, false), raw = IntegerOf(word_size, false);
+  Type bits = UnsignedOf(size), raw = UnsignedOf(word_size);
   if (size < word_size && (!spread.alone || spread.byte != 0))
     Refuse(
         range,

@@ -173,7 +173,7 @@ std::optional<uint64_t> ValueOf(const std::string& text, ir::Type type) {
   // The values of the type with a sign, and of the one without.
   if (width < 64 && (value < -(int64_t{1} << (width - 1)) || value >= (int64_t{1} << width)))
     return std::nullopt;
-  return ir::WrapInteger(IntegerOf(width, false), static_cast<uint64_t>(value));
+  return ir::WrapInteger(ir::IntegerOf(width, false), static_cast<uint64_t>(value));
 }
 
 /// "it has a, b", where `first` is "it has "; `none` without names.

@@ -17,20 +17,6 @@ void Refuse(diag::ErrorId id, diag::SourceSpan span, std::string text, std::stri
   throw Refused{diag::Fail(id, span, std::move(text), std::move(help))};
 }
 
-ir::Scalar IntegerOf(uint32_t width, bool has_sign) {
-  using enum ir::Scalar;
-  switch (width) {
-    case 8:
-      return has_sign ? I8 : U8;
-    case 16:
-      return has_sign ? I16 : U16;
-    case 32:
-      return has_sign ? I32 : U32;
-    default:
-      return has_sign ? I64 : U64;
-  }
-}
-
 const Instruction& Types::Of(Id type) const {
   const Instruction* inst = binary_.Find(type);
   if (inst == nullptr) Refuse(diag::E0852, {}, "the module names a type that it does not define");
@@ -58,7 +44,7 @@ ir::Type Types::Register(Id type) const {
       return ir::kI1;
     case spv::OpTypeInt:
       if (width >= 8 && width <= 64 && std::has_single_bit(width))
-        return ir::Type::Of(IntegerOf(width, true));
+        return ir::Type::Of(ir::IntegerOf(width, true));
       break;
     case spv::OpTypeFloat:
       if (width == 16) return ir::Type::Of(ir::Scalar::F16);
@@ -83,7 +69,7 @@ ir::Scalar Types::MemoryScalar(Id type) const {
   while (inst->op == spv::OpTypeVector || inst->op == spv::OpTypeMatrix) inst = &Of(inst->At(0));
   ir::Scalar scalar = Register(type).scalar;
   bool is_unsigned = inst->op == spv::OpTypeInt && inst->At(1) == 0;
-  return is_unsigned ? IntegerOf(ir::BitWidth(scalar), false) : scalar;
+  return is_unsigned ? ir::IntegerOf(ir::BitWidth(scalar), false) : scalar;
 }
 
 Id Types::Element(Id type) const {
@@ -195,7 +181,7 @@ std::optional<int64_t> Types::Integer(Id constant, uint32_t depth) const {
       uint32_t width = type->At(0);
       if (!std::has_single_bit(width) || width < 8 || width > 64) return std::nullopt;
       uint64_t bits = given.value_or(inst->Number(0, width == 64));
-      return static_cast<int64_t>(ir::WrapInteger(IntegerOf(width, type->At(1) != 0), bits));
+      return static_cast<int64_t>(ir::WrapInteger(ir::IntegerOf(width, type->At(1) != 0), bits));
     }
     case spv::OpSpecConstantOp:
       return Operation(*inst, depth);

@@ -25,11 +25,9 @@ struct Refused {
 };
 [[noreturn]] void Refuse(diag::ErrorId id, diag::SourceSpan span, std::string text, std::string help = {});
 
-/// The integer of 8, 16, 32 or 64 bits.
-ir::Scalar IntegerOf(uint32_t width, bool has_sign);
 /// Integers of the width and the shape of `type`.
 inline ir::Type IntegersLike(ir::Type type, bool has_sign) {
-  return type.WithScalar(IntegerOf(ir::BitWidth(type.scalar), has_sign));
+  return type.WithScalar(ir::IntegerOf(ir::BitWidth(type.scalar), has_sign));
 }
 
 /// Where a member of a structure lies; 0 where the module does not say.
